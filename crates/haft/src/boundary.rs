@@ -1,0 +1,191 @@
+//! The settlement boundary: what a tool presented becomes what the model is given.
+//!
+//! Text over the limits is retained whole first and then replaced by a preview that says where the whole is. Media
+//! passes as it is, up to one limit for every producer. A tool that has shortened its own text is left alone up to a
+//! ceiling.
+
+use serde_json::{Map, Value};
+
+use crate::bound::{Budget, Preview, Shape, fits, preview};
+use crate::content::{Content, Presented};
+use crate::name::ToolName;
+use crate::output::{Output, OutputStore};
+use crate::recorder::StoreError;
+use crate::settlement::Completed;
+use crate::tool::ToolContext;
+
+/// How much larger a text may be than the limits when its tool has shortened it already.
+const CEILING: usize = 4;
+
+/// The limits of what a model is given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// Of text.
+    pub text: Budget,
+    /// Of each image or document, in bytes.
+    pub media: usize,
+    /// The tool that long reading can be left to, if there is one. It is mentioned only where it is advertised.
+    pub delegate: Option<ToolName>,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { text: Budget { lines: 2000, bytes: 50 * 1024 }, media: 20 * 1024 * 1024, delegate: None }
+    }
+}
+
+/// What was wrong with an output.
+pub(crate) enum BoundError {
+    /// An image or a document is too large. The model is told.
+    Media { mime: String, bytes: usize, limit: usize },
+    /// The whole could not be kept.
+    Retain(StoreError),
+}
+
+/// Bounds what was presented. `delegates` says that the limits' delegate may be mentioned.
+pub(crate) async fn bound(
+    presented: Presented,
+    structured: Value,
+    limits: &Limits,
+    delegates: bool,
+    outputs: &dyn OutputStore,
+    context: &ToolContext,
+) -> Result<Completed, BoundError> {
+    let Presented { content, title, metadata } = presented;
+    check_media(&content, limits.media)?;
+    let structured = without_media(structured, &content);
+    let mut completed = Completed { title, content, structured, metadata, retained: None };
+
+    let text = measured(&completed);
+    let shortened_by_tool = completed.metadata.get("truncated").is_some_and(Value::is_boolean);
+    let budget = if shortened_by_tool { times(limits.text, CEILING) } else { limits.text };
+    if fits(&text, budget) {
+        completed.metadata.entry("truncated").or_insert(false.into());
+        return Ok(completed);
+    }
+    let output = outputs.retain(context, &text).await.map_err(BoundError::Retain)?;
+    let delegate = limits.delegate.as_ref().filter(|_| delegates);
+    let shown = both_ends(&text, limits.text, &output, delegate);
+    note(&mut completed.metadata, text.len(), shown.len(), &output);
+    completed.content.retain(|part| part.as_text().is_none());
+    completed.content.insert(0, Content::Text(shown));
+    completed.retained = Some(output);
+    Ok(completed)
+}
+
+/// Shortens a text that a hook enlarged, keeping what was retained before it.
+pub(crate) async fn bound_again(
+    presented: Presented,
+    before: Completed,
+    limits: &Limits,
+    delegates: bool,
+    outputs: &dyn OutputStore,
+    context: &ToolContext,
+) -> Result<Completed, BoundError> {
+    let retained = before.retained;
+    let after = bound(presented, before.structured, limits, delegates, outputs, context).await?;
+    Ok(Completed { retained: after.retained.clone().or(retained), ..after })
+}
+
+/// The text that goes to the provider: the text parts, or the structured output where nothing was presented.
+fn measured(completed: &Completed) -> String {
+    match completed.content.as_slice() {
+        [Content::Text(only)] => only.clone(),
+        _ => completed.text(),
+    }
+}
+
+/// Head, how much is missing and where it is, tail; all of it together within the budget.
+fn both_ends(text: &str, budget: Budget, output: &Output, delegate: Option<&ToolName>) -> String {
+    let hint = hint(&output.address().to_string(), delegate);
+    let lay_out = |shown: &Preview<'_>| {
+        let parts = [shown.head, &shown.notice(), &hint, shown.tail];
+        parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join("\n\n")
+    };
+    // The notice is never longer than one for everything.
+    let overhead = lay_out(&preview(text, Budget { lines: 0, bytes: 0 }, Shape::Both));
+    let room = Budget {
+        lines: budget.lines.saturating_sub(overhead.lines().count() + 2),
+        bytes: budget.bytes.saturating_sub(overhead.len() + 8),
+    };
+    lay_out(&preview(text, room, Shape::Both))
+}
+
+/// Tells a model how to get at the rest.
+pub fn hint(address: &str, delegate: Option<&ToolName>) -> String {
+    let how = match delegate {
+        Some(delegate) => format!(
+            "Use the {} tool to have explore agent process this file with Grep and Read (with offset/limit). Do NOT read the full file yourself - delegate to save context.",
+            capitalised(delegate.as_str())
+        ),
+        None => "Use Grep to search the full content or Read with offset/limit to view specific sections."
+            .to_owned(),
+    };
+    format!("The tool call succeeded but the output was truncated. Full output saved to: {address}\n{how}")
+}
+
+fn capitalised(word: &str) -> String {
+    let mut chars = word.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}
+
+fn note(metadata: &mut Map<String, Value>, original: usize, shown: usize, output: &Output) {
+    metadata.insert("truncated".to_owned(), true.into());
+    metadata.insert("originalSize".to_owned(), original.into());
+    metadata.insert("truncatedSize".to_owned(), shown.into());
+    if let Some(path) = &output.path {
+        metadata.insert("outputPath".to_owned(), path.to_string_lossy().into_owned().into());
+    }
+}
+
+fn times(budget: Budget, factor: usize) -> Budget {
+    Budget { lines: budget.lines.saturating_mul(factor), bytes: budget.bytes.saturating_mul(factor) }
+}
+
+fn check_media(content: &[Content], limit: usize) -> Result<(), BoundError> {
+    for part in content {
+        match part {
+            Content::Media { mime, data, .. } if data.len() > limit => {
+                return Err(BoundError::Media { mime: mime.clone(), bytes: data.len(), limit });
+            }
+            Content::Media { .. } | Content::Text(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// Leaves out of the structured output what only repeats the media beside it.
+fn without_media(mut structured: Value, content: &[Content]) -> Value {
+    for part in content {
+        if let Content::Media { data, .. } = part {
+            let encoded = std::cell::OnceCell::new();
+            drop_repeated(&mut structured, data, &encoded);
+        }
+    }
+    structured
+}
+
+fn drop_repeated(value: &mut Value, data: &[u8], encoded: &std::cell::OnceCell<String>) {
+    let length = data.len().div_ceil(3) * 4;
+    let repeats = |value: &Value| {
+        let text = value.as_str().filter(|text| length > 0 && text.len() >= length);
+        text.is_some_and(|text| text.ends_with(encoded.get_or_init(|| base64_of(data)).as_str()))
+    };
+    match value {
+        Value::Object(fields) => {
+            fields.retain(|_, field| !repeats(field));
+            fields.values_mut().for_each(|field| drop_repeated(field, data, encoded));
+        }
+        Value::Array(items) => {
+            items.retain(|item| !repeats(item));
+            items.iter_mut().for_each(|item| drop_repeated(item, data, encoded));
+        }
+        Value::String(_) if repeats(value) => *value = Value::Null,
+        Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+fn base64_of(data: &[u8]) -> String {
+    use base64::Engine;
+    base64::engine::general_purpose::STANDARD.encode(data)
+}

@@ -1,0 +1,103 @@
+//! How a tool can fail to produce its output. The kinds stay apart all the way to the model and the operator.
+
+use std::fmt;
+
+use crate::permission::{Effect, Rule};
+
+/// An error of any type.
+pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Why a tool did not produce an output.
+#[derive(Debug, thiserror::Error)]
+pub enum ToolError {
+    /// An expected failure, told to the model in these words.
+    #[error("{0}")]
+    Failure(String),
+    /// Consent was refused; the model is told why.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The person said no without a word: the turn ends, the model is told nothing.
+    #[error("the request was declined")]
+    Declined,
+    /// Something is broken, and the operator has to know.
+    #[error("defect: {0}")]
+    Defect(#[source] BoxError),
+}
+
+impl ToolError {
+    /// An expected failure, told to the model in these words.
+    pub fn failure(message: impl Into<String>) -> ToolError {
+        ToolError::Failure(message.into())
+    }
+
+    /// Something broken.
+    pub fn defect(error: impl Into<BoxError>) -> ToolError {
+        ToolError::Defect(error.into())
+    }
+}
+
+impl From<crate::recorder::StoreError> for ToolError {
+    /// A store that fails is nothing the model could mend.
+    fn from(error: crate::recorder::StoreError) -> ToolError {
+        ToolError::Defect(error.into())
+    }
+}
+
+/// Why consent was not given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    /// A rule denies it.
+    Denied {
+        /// What was to be done, to what.
+        wanted: String,
+        /// The rule.
+        rule: Box<Rule>,
+    },
+    /// A person rejected it and said what to do instead.
+    Corrected {
+        /// What was to be done, to what.
+        wanted: String,
+        /// The person's words.
+        words: String,
+    },
+    /// It needs somebody's consent, and there is nobody to ask.
+    Unanswered {
+        /// What was to be done, to what.
+        wanted: String,
+        /// The rule that asks; without one, silence asks.
+        rule: Option<Box<Rule>>,
+        /// What would allow it.
+        hint: String,
+    },
+    /// This was only a rehearsal: the decisions were taken down, and nothing was done.
+    Rehearsed {
+        /// What would have been decided.
+        effect: Effect,
+    },
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::Denied { wanted, rule } => write!(
+                f,
+                "permission denied: {wanted} is forbidden by the rule {rule} ({}); do not try to get around it",
+                rule.origin
+            ),
+            Refusal::Corrected { wanted, words } => {
+                write!(f, "the user rejected permission for {wanted} with the following feedback: {words}")
+            }
+            Refusal::Unanswered { wanted, rule, hint } => {
+                write!(f, "permission needed: {wanted} requires approval")?;
+                match rule {
+                    Some(rule) => write!(f, " by the rule {rule} ({})", rule.origin)?,
+                    None => f.write_str(" because no rule allows it")?,
+                }
+                write!(f, ", and there is nobody to ask; {hint}")
+            }
+            Refusal::Rehearsed { effect } => write!(f, "dry run: the decision would be {effect}"),
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}

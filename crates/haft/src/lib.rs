@@ -1,0 +1,110 @@
+//! haft: the tool system of a coding agent.
+//!
+//! A language model asks for something; haft decides whether it may, does it, and tells the model exactly what
+//! happened. This crate is the centre: it knows no network, no processes, no files and no database, only the
+//! [seams](Services) for them.
+//!
+//! A [`Tool`] is what an [`Executor`]'s author wrote, without a name. A [`Registry`] gives it one, for as long as its
+//! [`Registration`] lives. A [`Turn`] fixes what a model is told, and [settles](Turn::settle) the calls it makes.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use haft::permission::Ruleset;
+//! use haft::{AgentId, Audience, Call, CallId, Input, MessageId, Registry, Services, SessionId, Settlement, ToolContext};
+//! use haft::{Executor, Tool, ToolError, TurnSpec};
+//!
+//! /// Greets somebody.
+//! #[derive(serde::Deserialize, schemars::JsonSchema)]
+//! struct Greet {
+//!     /// Whom to greet.
+//!     name: String,
+//! }
+//!
+//! struct Greeter;
+//!
+//! impl Executor for Greeter {
+//!     type Input = Greet;
+//!     type Output = String;
+//!
+//!     async fn execute(&self, input: &Greet, _: &ToolContext) -> Result<String, ToolError> {
+//!         Ok(format!("Hello, {}!", input.name))
+//!     }
+//! }
+//!
+//! # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+//! let registry = Registry::root();
+//! let _registration = registry.register([("greet", Tool::new(Greeter))])?;
+//!
+//! let spec = TurnSpec {
+//!     agent: AgentId::parse("build")?,
+//!     rules: Arc::new(Ruleset::default()),
+//!     audience: Audience::Operator,
+//!     configuration: 0,
+//! };
+//! let turn = registry.turn(&spec, Services::in_memory(Ruleset::default())).await?;
+//! let call = Call {
+//!     context: ToolContext {
+//!         session: SessionId::mint(),
+//!         agent: spec.agent.clone(),
+//!         message: MessageId::mint(),
+//!         call: CallId::mint(),
+//!     },
+//!     provider_id: None,
+//!     name: "greet".to_owned(),
+//!     input: Input::Json(serde_json::json!({ "name": "world" })),
+//! };
+//! let Settlement::Completed(done) = turn.settle(call).await? else { panic!("it was rejected") };
+//! assert_eq!(done.text(), "Hello, world!");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # }).unwrap();
+//! ```
+
+#![deny(missing_docs)]
+
+mod audience;
+pub mod bound;
+mod boundary;
+mod catch;
+mod codec;
+mod content;
+mod error;
+mod events;
+mod hooks;
+mod id;
+pub mod json;
+mod memory;
+mod name;
+mod output;
+pub mod permission;
+mod recorder;
+mod registry;
+mod schema;
+mod settle;
+mod settlement;
+mod sync;
+mod tool;
+mod turn;
+mod visible;
+
+pub use audience::{Audience, Model, TurnSpec, Viewer, When};
+pub use boundary::{Limits, hint};
+pub use codec::{InputError, Issue, OutputError};
+pub use content::{Content, Presented};
+pub use error::{BoxError, Refusal, ToolError};
+pub use events::{Event, Events, Subscription};
+pub use hooks::Hook;
+pub use id::{AgentId, CallId, GrantId, ID_BYTES_MAX, InvalidId, MessageId, OutputId, RequestId, SessionId};
+pub use memory::{Memory, ShortMemory, Topic};
+pub use name::{Action, InvalidName, NAME_BYTES_MAX, ToolName, nearest};
+pub use output::{ADDRESS, Address, MemoryOutputs, OpenOutput, Output, OutputStore, Readable};
+pub use recorder::{
+    Ended, Intent, Interruption, MemoryRecorder, Opened, Past, Recorder, Remembered, Seq, StoreError,
+};
+pub use registry::{Factory, InitContext, Offer, RegisterError, Registrar, Registration, Registry, Source};
+pub use settlement::{Call, Completed, Input, Rejection, SettleError, Settlement};
+pub use tool::{Callback, Dynamic, Encoded, Executor, Tool, ToolContext};
+pub use turn::{Definition, Services, Turn, TurnError};
+pub use visible::{visible, visible_lines};
+
+/// A boxed future that can move between threads.
+pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -1,0 +1,60 @@
+//! Decisions, with everything needed to explain them: the rule, where it stands, what it overrode.
+
+use super::grant::Grant;
+use super::rule::{Effect, Resource, Rule, Ruleset};
+use crate::name::Action;
+
+/// What was decided about one resource, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decision {
+    /// The resource.
+    pub resource: Resource,
+    /// What was decided.
+    pub effect: Effect,
+    /// What decided it.
+    pub reason: Reason,
+    /// Rules that also match but lost, the nearest to winning first.
+    pub overridden: Vec<Rule>,
+}
+
+/// What decided.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reason {
+    /// A rule.
+    Rule(Rule),
+    /// A saved grant, where the rules (this one, or none) would have asked.
+    Grant {
+        /// The grant.
+        grant: Grant,
+        /// The rule that would have asked.
+        instead_of: Option<Rule>,
+    },
+    /// Nothing matched, which means ask.
+    Silence,
+}
+
+/// Decides about one resource. A grant answers a question; it never outranks a rule that denies.
+pub fn decide(rules: &Ruleset, grants: &[Grant], action: &Action, resource: &Resource) -> Decision {
+    let said = rules.deciding(action, resource);
+    let overridden = rules
+        .rules()
+        .rev()
+        .filter(|rule| rule.covers(action, resource) && !said.is_some_and(|said| std::ptr::eq(said, *rule)))
+        .cloned()
+        .collect();
+    let asked = said.is_none_or(|rule| rule.effect == Effect::Ask);
+    let granted = grants.iter().find(|grant| asked && grant.covers(action, resource));
+    let (effect, reason) = match (granted, said) {
+        (Some(grant), instead_of) => {
+            (Effect::Allow, Reason::Grant { grant: grant.clone(), instead_of: instead_of.cloned() })
+        }
+        (None, Some(rule)) => (rule.effect, Reason::Rule(rule.clone())),
+        (None, None) => (Effect::Ask, Reason::Silence),
+    };
+    Decision { resource: resource.clone(), effect, reason, overridden }
+}
+
+/// The strictest of several decisions. About nothing, everything is allowed.
+pub fn strictest(decisions: &[Decision]) -> Effect {
+    decisions.iter().map(|decision| decision.effect).max().unwrap_or(Effect::Allow)
+}

@@ -1,0 +1,482 @@
+//! The gate: decides about every effect, asks where the rules say so, and hands out permits.
+//!
+//! A [`Permit`] is the only way to an effect and carries the target that was approved, so what was approved is what
+//! happens. It cannot be made or copied outside this file:
+//!
+//! ```compile_fail
+//! let forged = haft::permission::Permit("anything");
+//! ```
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+
+use super::decision::{Decision, Reason, decide, strictest};
+use super::grant::{Grant, GrantBook, MemoryGrants, Scope};
+use super::pending::{Pending, Verdict, Waiting};
+use super::rule::{Effect, Resource, Rule, Ruleset};
+use super::wildcard::Pattern;
+use crate::BoxFuture;
+use crate::error::{Refusal, ToolError};
+use crate::events::{Event, Events};
+use crate::id::{GrantId, RequestId, SessionId};
+use crate::name::Action;
+use crate::recorder::{Intent, Recorder, StoreError};
+use crate::sync::{Mutex, lock};
+use crate::tool::ToolContext;
+use crate::visible::visible;
+
+/// What is to be done to what, put as one question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Question {
+    /// What is to be done.
+    pub action: Action,
+    /// To what.
+    pub resources: Vec<Resource>,
+    /// The patterns that an "always" would allow from then on.
+    pub save: Vec<String>,
+}
+
+impl Question {
+    /// A question about one resource.
+    pub fn new(action: Action, resource: Resource) -> Question {
+        Question { action, resources: vec![resource], save: Vec::new() }
+    }
+
+    /// Says what an "always" would allow.
+    pub fn saving(mut self, pattern: impl Into<String>) -> Question {
+        self.save.push(pattern.into());
+        self
+    }
+}
+
+/// Whether an effect only looks at the world or changes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// It looks.
+    Looks,
+    /// It changes something, so it is on record before it begins.
+    Changes,
+}
+
+/// What a person is shown beside a question.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Showing {
+    /// One line.
+    pub title: String,
+    /// More, such as a diff. It is exactly what will happen.
+    pub detail: String,
+}
+
+/// A target that consent is needed for. Whatever is needed to act on it is in it.
+pub trait Ask: Send + Sync {
+    /// What has to be agreed to, in order.
+    fn questions(&self) -> Vec<Question>;
+
+    /// Whether acting on it changes anything.
+    fn reach(&self) -> Reach;
+
+    /// The changes by which a later process can tell whether they were made.
+    fn intents(&self) -> Vec<Intent> {
+        Vec::new()
+    }
+
+    /// What a person is shown.
+    fn show(&self) -> Showing {
+        Showing::default()
+    }
+}
+
+/// Proof that acting on a target was agreed to.
+#[derive(Debug)]
+#[must_use = "a permit that is not used approves nothing"]
+pub struct Permit<A>(A);
+
+impl<A> Permit<A> {
+    /// What was approved.
+    pub fn target(&self) -> &A {
+        &self.0
+    }
+
+    /// Uses the permit up.
+    pub fn into_target(self) -> A {
+        self.0
+    }
+}
+
+/// A question that waits for somebody's answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    /// Its identity, to answer it by.
+    pub id: RequestId,
+    /// The call that asks.
+    pub context: ToolContext,
+    /// What is asked.
+    pub question: Question,
+    /// What was decided about each resource.
+    pub decisions: Vec<Decision>,
+    /// What a person is shown.
+    pub showing: Showing,
+}
+
+impl Request {
+    /// What is to be done, to what, in one line that is safe to print.
+    pub fn wanted(&self) -> String {
+        wanted(&self.question)
+    }
+}
+
+/// A person's answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reply {
+    /// This time.
+    Once,
+    /// This time, and whenever one of the question's patterns matches.
+    Always(Scope),
+    /// No, and, if words are given, what to do instead.
+    Reject(Option<String>),
+}
+
+impl Reply {
+    /// Reads `once`, `always` or `reject`, and the older `allow`, `allow_always` and `deny`.
+    pub fn parse(word: &str, scope: Scope, words: Option<String>) -> Option<Reply> {
+        match word {
+            "once" | "allow" => Some(Reply::Once),
+            "always" | "allow_always" => Some(Reply::Always(scope)),
+            "reject" | "deny" => Some(Reply::Reject(words.filter(|words| !words.trim().is_empty()))),
+            _ => None,
+        }
+    }
+
+    /// The word for it.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Reply::Once => "once",
+            Reply::Always(_) => "always",
+            Reply::Reject(_) => "reject",
+        }
+    }
+}
+
+/// What came of putting a question to somebody.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// They replied.
+    Reply(Reply),
+    /// There is nobody to ask; the hint says what would help.
+    Nobody(String),
+}
+
+/// Somebody who can be asked: a terminal, a queue, a page.
+pub trait Asker: Send + Sync {
+    /// Puts a question. One that is answered through [`Gate::reply`] instead may wait here for ever.
+    fn ask<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Answer>;
+}
+
+/// Nobody. Every question is refused at once, with this hint.
+pub struct Nobody(pub String);
+
+impl Asker for Nobody {
+    fn ask<'a>(&'a self, _request: &'a Request) -> BoxFuture<'a, Answer> {
+        Box::pin(std::future::ready(Answer::Nobody(self.0.clone())))
+    }
+}
+
+/// The rules that hold for a call.
+pub trait Policy: Send + Sync {
+    /// The rules, all layers joined, for the agent and session of a call.
+    fn rules(&self, context: &ToolContext) -> Arc<Ruleset>;
+}
+
+/// The same rules for every call.
+impl Policy for Arc<Ruleset> {
+    fn rules(&self, _context: &ToolContext) -> Arc<Ruleset> {
+        self.clone()
+    }
+}
+
+/// There is no such request, or somebody else has answered it.
+#[derive(Debug, thiserror::Error)]
+pub enum ReplyError {
+    /// There is no such request, or it was answered.
+    #[error("there is no pending request {0}")]
+    NotFound(RequestId),
+    /// The reply took effect, but could not be kept for later.
+    #[error("the reply took effect once, but could not be saved")]
+    NotSaved(#[source] StoreError),
+}
+
+/// What a rehearsal took down instead of acting.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rehearsed {
+    /// The question.
+    pub question: Question,
+    /// What would be decided about each resource.
+    pub decisions: Vec<Decision>,
+    /// What a person would be shown.
+    pub showing: Showing,
+}
+
+/// Decides, asks, and hands out permits.
+#[derive(Clone)]
+pub struct Gate(Arc<Shared>);
+
+struct Shared {
+    policy: Box<dyn Policy>,
+    grants: Arc<dyn GrantBook>,
+    asker: Arc<dyn Asker>,
+    recorder: Arc<dyn Recorder>,
+    events: Events,
+    waiting: Waiting,
+    rehearsal: Option<Mutex<Vec<Rehearsed>>>,
+}
+
+/// What a gate is made of.
+pub struct GateParts {
+    /// The rules.
+    pub policy: Box<dyn Policy>,
+    /// The saved grants.
+    pub grants: Arc<dyn GrantBook>,
+    /// Whom to ask.
+    pub asker: Arc<dyn Asker>,
+    /// Where effects are recorded before they begin.
+    pub recorder: Arc<dyn Recorder>,
+    /// Where questions and answers are announced.
+    pub events: Events,
+}
+
+impl Gate {
+    /// A gate that acts.
+    pub fn new(parts: GateParts) -> Gate {
+        Gate::with(parts, None)
+    }
+
+    /// A gate that takes down what it would decide and permits nothing.
+    pub fn rehearsal(parts: GateParts) -> Gate {
+        Gate::with(parts, Some(Mutex::default()))
+    }
+
+    /// A gate with these rules, nobody to ask and no memory.
+    pub fn in_memory(rules: Ruleset, recorder: Arc<dyn Recorder>) -> Gate {
+        let events = Events::new(recorder.clone());
+        let asker = Arc::new(Nobody("no one is there to answer".to_owned()));
+        let policy = Box::new(Arc::new(rules));
+        Gate::new(GateParts { policy, grants: Arc::new(MemoryGrants::default()), asker, recorder, events })
+    }
+
+    fn with(parts: GateParts, rehearsal: Option<Mutex<Vec<Rehearsed>>>) -> Gate {
+        let GateParts { policy, grants, asker, recorder, events } = parts;
+        Gate(Arc::new(Shared {
+            policy,
+            grants,
+            asker,
+            recorder,
+            events,
+            waiting: Waiting::default(),
+            rehearsal,
+        }))
+    }
+
+    /// Asks for consent to act on a target. What changes something is on the disk before the permit is handed out.
+    pub async fn grant<A: Ask>(&self, context: &ToolContext, ask: A) -> Result<Permit<A>, ToolError> {
+        if let Some(notes) = &self.0.rehearsal {
+            return Err(self.rehearse(context, &ask, notes).await?.into());
+        }
+        for question in ask.questions() {
+            self.settle_question(context, question, &ask).await?;
+        }
+        match ask.reach() {
+            Reach::Looks => {}
+            Reach::Changes => self.0.recorder.acting(context, &ask.intents()).await?,
+        }
+        Ok(Permit(ask))
+    }
+
+    /// What is decided about a question, before anybody is asked.
+    pub async fn decisions(
+        &self,
+        context: &ToolContext,
+        question: &Question,
+    ) -> Result<Vec<Decision>, StoreError> {
+        let rules = self.0.policy.rules(context);
+        let grants = self.0.grants.grants(&context.session).await?;
+        let one = |resource| decide(&rules, &grants, &question.action, resource);
+        Ok(question.resources.iter().map(one).collect())
+    }
+
+    /// The requests that wait for an answer, oldest first.
+    pub fn pending(&self) -> Vec<Arc<Request>> {
+        self.0.waiting.requests()
+    }
+
+    /// Answers a request. A rejection also declines the session's other requests; an "always" also answers those it
+    /// covers.
+    pub async fn reply(&self, id: &RequestId, reply: Reply) -> Result<(), ReplyError> {
+        let claim = self.0.waiting.claim(id).ok_or_else(|| ReplyError::NotFound(id.clone()))?;
+        let request = claim.request().clone();
+        let saved = match &reply {
+            Reply::Once | Reply::Reject(_) => Ok(()),
+            Reply::Always(scope) => self.0.grants.keep(&grants_for(&request, *scope)).await,
+        };
+        claim.settle(match &reply {
+            Reply::Once | Reply::Always(_) => Verdict::Allowed,
+            Reply::Reject(None) => Verdict::Declined,
+            Reply::Reject(Some(words)) => Verdict::Corrected(words.clone()),
+        });
+        self.replied(request.clone(), reply.clone()).await;
+        match reply {
+            Reply::Once => {}
+            Reply::Always(_) => self.answer_covered(&request.context.session).await,
+            Reply::Reject(_) => self.decline_others(&request.context.session).await,
+        }
+        saved.map_err(ReplyError::NotSaved)
+    }
+
+    /// What was taken down by a gate that rehearses.
+    pub fn rehearsed(&self) -> Vec<Rehearsed> {
+        self.0.rehearsal.as_ref().map(|notes| lock(notes).clone()).unwrap_or_default()
+    }
+
+    async fn rehearse<A: Ask>(
+        &self,
+        context: &ToolContext,
+        ask: &A,
+        notes: &Mutex<Vec<Rehearsed>>,
+    ) -> Result<Refusal, StoreError> {
+        let mut effect = Effect::Allow;
+        for question in ask.questions() {
+            let decisions = self.decisions(context, &question).await?;
+            effect = effect.max(strictest(&decisions));
+            lock(notes).push(Rehearsed { question, decisions, showing: ask.show() });
+        }
+        Ok(Refusal::Rehearsed { effect })
+    }
+
+    async fn settle_question<A: Ask>(
+        &self,
+        context: &ToolContext,
+        question: Question,
+        ask: &A,
+    ) -> Result<(), ToolError> {
+        let decisions = self.decisions(context, &question).await?;
+        if let Some(rule) = decisions.iter().find_map(denying) {
+            return Err(Refusal::Denied { wanted: wanted(&question), rule: Box::new(rule.clone()) }.into());
+        }
+        if strictest(&decisions) == Effect::Allow {
+            return Ok(());
+        }
+        let request = Request {
+            id: RequestId::mint(),
+            context: context.clone(),
+            question,
+            decisions,
+            showing: ask.show(),
+        };
+        self.ask(Arc::new(request)).await
+    }
+
+    async fn ask(&self, request: Arc<Request>) -> Result<(), ToolError> {
+        // From here on the request is visible; the guard takes it away again however this ends.
+        let pending = self.0.waiting.push(request.clone());
+        self.0.events.publish(Event::Asked(request.clone())).await?;
+        match self.first_answer(&request, &pending).await {
+            First::Verdict(verdict) => verdict.into_result(&request),
+            First::Answer(Answer::Nobody(hint)) => {
+                let rule = request.decisions.iter().find_map(asking).cloned().map(Box::new);
+                Err(Refusal::Unanswered { wanted: request.wanted(), rule, hint }.into())
+            }
+            First::Answer(Answer::Reply(reply)) => {
+                match self.reply(&request.id, reply).await {
+                    // Somebody else was quicker; their verdict holds.
+                    Ok(()) | Err(ReplyError::NotFound(_)) => {}
+                    Err(ReplyError::NotSaved(error)) => return Err(error.into()),
+                }
+                pending.verdict().await.into_result(&request)
+            }
+        }
+    }
+
+    /// Waits for whoever is first: the asker, or somebody who replies through the gate.
+    async fn first_answer(&self, request: &Request, pending: &Pending) -> First {
+        let mut verdict = pin!(pending.verdict());
+        let mut answer = self.0.asker.ask(request);
+        std::future::poll_fn(|cx| {
+            if let Poll::Ready(verdict) = verdict.as_mut().poll(cx) {
+                return Poll::Ready(First::Verdict(verdict));
+            }
+            answer.as_mut().poll(cx).map(First::Answer)
+        })
+        .await
+    }
+
+    async fn decline_others(&self, session: &SessionId) {
+        for claim in self.0.waiting.claim_all(session) {
+            let request = claim.request().clone();
+            claim.settle(Verdict::Declined);
+            self.replied(request, Reply::Reject(None)).await;
+        }
+    }
+
+    async fn answer_covered(&self, session: &SessionId) {
+        for request in self.pending().into_iter().filter(|request| request.context.session == *session) {
+            let Ok(decisions) = self.decisions(&request.context, &request.question).await else { return };
+            if strictest(&decisions) != Effect::Allow {
+                continue;
+            }
+            if let Some(claim) = self.0.waiting.claim(&request.id) {
+                claim.settle(Verdict::Allowed);
+                self.replied(request, Reply::Once).await;
+            }
+        }
+    }
+
+    /// The verdict has been given and holds; that its announcement cannot be recorded must not undo it.
+    async fn replied(&self, request: Arc<Request>, reply: Reply) {
+        let _unrecorded = self.0.events.publish(Event::Replied(request, reply)).await;
+    }
+}
+
+enum First {
+    Verdict(Verdict),
+    Answer(Answer),
+}
+
+impl Verdict {
+    fn into_result(self, request: &Request) -> Result<(), ToolError> {
+        match self {
+            Verdict::Allowed => Ok(()),
+            Verdict::Declined => Err(ToolError::Declined),
+            Verdict::Corrected(words) => Err(Refusal::Corrected { wanted: request.wanted(), words }.into()),
+        }
+    }
+}
+
+fn grants_for(request: &Request, scope: Scope) -> Vec<Grant> {
+    let grant = |pattern: &String| Grant {
+        id: GrantId::mint(),
+        scope,
+        session: request.context.session.clone(),
+        action: request.question.action.clone(),
+        resource: Pattern::new(pattern),
+    };
+    request.question.save.iter().map(grant).collect()
+}
+
+fn wanted(question: &Question) -> String {
+    let names: Vec<&str> = question.resources.iter().map(Resource::name).collect();
+    visible(&format!("{} {}", question.action, names.join(", ")))
+}
+
+fn denying(decision: &Decision) -> Option<&Rule> {
+    match &decision.reason {
+        Reason::Rule(rule) if rule.effect == Effect::Deny => Some(rule),
+        Reason::Rule(_) | Reason::Grant { .. } | Reason::Silence => None,
+    }
+}
+
+fn asking(decision: &Decision) -> Option<&Rule> {
+    match &decision.reason {
+        Reason::Rule(rule) if rule.effect == Effect::Ask => Some(rule),
+        Reason::Rule(_) | Reason::Grant { .. } | Reason::Silence => None,
+    }
+}

@@ -1,0 +1,19 @@
+//! Permission: who may do what to what, who decides, and the proof of it.
+//!
+//! [`Rule`]s say; [`decide`] applies them; the [`Gate`] asks where they say ask; a [`Permit`] proves the consent.
+
+mod decision;
+mod gate;
+mod grant;
+mod pending;
+mod rule;
+mod wildcard;
+
+pub use decision::{Decision, Reason, decide, strictest};
+pub use gate::{
+    Answer, Ask, Asker, Gate, GateParts, Nobody, Permit, Policy, Question, Reach, Rehearsed, Reply,
+    ReplyError, Request, Showing,
+};
+pub use grant::{Grant, GrantBook, MemoryGrants, Scope};
+pub use rule::{Effect, Layer, Origin, Resource, Rule, Ruleset};
+pub use wildcard::Pattern;

@@ -1,0 +1,218 @@
+//! Rules and rulesets: an ordered list in which the last matching rule decides, and nothing matching means ask.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::wildcard::Pattern;
+use crate::name::Action;
+
+/// What a rule says about an action.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Effect {
+    /// Goes ahead.
+    Allow,
+    /// Somebody has to agree first.
+    Ask,
+    /// Is refused.
+    Deny,
+}
+
+impl Effect {
+    /// Reads `allow`, `ask` or `deny`.
+    pub fn parse(raw: &str) -> Option<Effect> {
+        [Effect::Allow, Effect::Ask, Effect::Deny].into_iter().find(|effect| effect.as_str() == raw)
+    }
+
+    /// The word for it in configuration files.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Effect::Allow => "allow",
+            Effect::Ask => "ask",
+            Effect::Deny => "deny",
+        }
+    }
+}
+
+impl fmt::Display for Effect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Whose word a rule is. Later layers come later in the ruleset and therefore win.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Layer {
+    /// Shipped with haft.
+    Defaults,
+    /// The person's own configuration, for all projects.
+    Global,
+    /// The project's configuration.
+    Project,
+    /// The agent's own rules.
+    Agent,
+    /// Given for this session or this command alone.
+    Session,
+}
+
+impl fmt::Display for Layer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Layer::Defaults => "defaults",
+            Layer::Global => "global",
+            Layer::Project => "project",
+            Layer::Agent => "agent",
+            Layer::Session => "session",
+        })
+    }
+}
+
+/// Where a rule was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    /// Whose word it is.
+    pub layer: Layer,
+    /// The file or the flag it stands in.
+    pub source: Arc<str>,
+    /// Line and column, counted from one, where the source is a file.
+    pub position: Option<(u32, u32)>,
+}
+
+impl Origin {
+    /// An origin that is not a place in a file.
+    pub fn named(layer: Layer, source: &str) -> Origin {
+        Origin { layer, source: source.into(), position: None }
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.position {
+            Some((line, column)) => write!(f, "{}:{line}:{column}", self.source),
+            None => f.write_str(&self.source),
+        }
+    }
+}
+
+/// One rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rule {
+    /// The actions it speaks of.
+    pub action: Pattern,
+    /// The resources it speaks of.
+    pub resource: Pattern,
+    /// What it says.
+    pub effect: Effect,
+    /// Where it was written.
+    pub origin: Origin,
+}
+
+impl Rule {
+    /// Compiles a rule.
+    pub fn new(action: &str, resource: &str, effect: Effect, origin: Origin) -> Rule {
+        Rule { action: Pattern::new(action), resource: Pattern::new(resource), effect, origin }
+    }
+
+    /// Whether the rule speaks of this action on this resource.
+    pub fn covers(&self, action: &Action, resource: &Resource) -> bool {
+        self.action.matches(action.as_str()) && resource.spellings().any(|text| self.resource.matches(text))
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {:?}: {}", self.action, self.resource.as_str(), self.effect)
+    }
+}
+
+/// What an action is done to. One thing may have several spellings (a path from the root of the project, and
+/// from the root of the disk); a rule that matches one of them speaks of it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Resource {
+    name: String,
+    others: Vec<String>,
+}
+
+impl Resource {
+    /// A resource with one spelling.
+    pub fn new(name: impl Into<String>) -> Resource {
+        Resource { name: name.into(), others: Vec::new() }
+    }
+
+    /// Adds another spelling that rules may use.
+    pub fn or(mut self, spelling: impl Into<String>) -> Resource {
+        let spelling = spelling.into();
+        if self.spellings().all(|known| known != spelling) {
+            self.others.push(spelling);
+        }
+        self
+    }
+
+    /// The spelling people are shown.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// All spellings, the shown one first.
+    pub fn spellings(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.name.as_str()).chain(self.others.iter().map(String::as_str))
+    }
+}
+
+/// An ordered list of rules. Joining two appends the second.
+///
+/// Beside it stands a second list that may only narrow: the word of a project nobody has trusted yet. It is read
+/// like the first, but counts only where it is stricter.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Ruleset {
+    rules: Vec<Rule>,
+    narrowing: Vec<Rule>,
+}
+
+impl Ruleset {
+    /// A ruleset of these rules, in this order.
+    pub fn new(rules: impl IntoIterator<Item = Rule>) -> Ruleset {
+        Ruleset { rules: rules.into_iter().collect(), narrowing: Vec::new() }
+    }
+
+    /// The rules in their order, those that only narrow last.
+    pub fn rules(&self) -> impl DoubleEndedIterator<Item = &Rule> {
+        self.rules.iter().chain(&self.narrowing)
+    }
+
+    /// Appends further rules, which win over these.
+    pub fn extend(&mut self, rules: impl IntoIterator<Item = Rule>) {
+        self.rules.extend(rules);
+    }
+
+    /// Appends rules that count only where they are stricter than the others.
+    pub fn narrow(&mut self, rules: impl IntoIterator<Item = Rule>) {
+        self.narrowing.extend(rules);
+    }
+
+    /// Whether a rule is one of those that only narrow.
+    pub fn only_narrows(&self, rule: &Rule) -> bool {
+        self.narrowing.iter().any(|narrowing| std::ptr::eq(narrowing, rule))
+    }
+
+    /// The rule that decides: the last that matches, unless one that narrows is stricter.
+    pub fn deciding(&self, action: &Action, resource: &Resource) -> Option<&Rule> {
+        let last = |rules: &'_ [Rule]| rules.iter().rposition(|rule| rule.covers(action, resource));
+        let said = last(&self.rules).map(|at| &self.rules[at]);
+        let narrowed = last(&self.narrowing).map(|at| &self.narrowing[at]);
+        let strictness = said.map_or(Effect::Ask, |rule| rule.effect);
+        narrowed.filter(|rule| rule.effect > strictness).or(said)
+    }
+
+    /// What the rules say. Nothing said means ask.
+    pub fn effect(&self, action: &Action, resource: &Resource) -> Effect {
+        self.deciding(action, resource).map_or(Effect::Ask, |rule| rule.effect)
+    }
+
+    /// Whether nothing at all may be done under an action: its last rule denies `*`. Such tools are not advertised.
+    pub fn disables(&self, action: &Action) -> bool {
+        [&self.rules, &self.narrowing].into_iter().any(|rules| {
+            let last = rules.iter().rev().find(|rule| rule.action.matches(action.as_str()));
+            last.is_some_and(|rule| rule.effect == Effect::Deny && rule.resource.is_everything())
+        })
+    }
+}

@@ -1,0 +1,102 @@
+//! JSON Schemas of tools: derived from the types of typed tools, given for dynamic ones.
+
+use std::sync::{Arc, OnceLock};
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value};
+
+/// A schema in draft 2020-12, compiled when it is first needed.
+pub(crate) struct Schema {
+    json: Arc<Value>,
+    compiled: OnceLock<Result<jsonschema::Validator, String>>,
+}
+
+impl Schema {
+    pub(crate) fn given(json: Value) -> Schema {
+        Schema { json: Arc::new(json), compiled: OnceLock::new() }
+    }
+
+    /// Derives a schema from a type, in the form providers understand: nothing by reference, optional fields merely
+    /// absent instead of nullable, no integer formats. Returns the type's doc comment beside it.
+    pub(crate) fn of<T: JsonSchema>() -> (Schema, Option<String>) {
+        let settings = SchemaSettings::draft2020_12().with(|settings| {
+            settings.inline_subschemas = true;
+            settings.meta_schema = None;
+        });
+        let mut json = settings.into_generator().into_root_schema_for::<T>().to_value();
+        simplify(&mut json);
+        let description = match &mut json {
+            Value::Object(root) => {
+                root.shift_remove("title");
+                root.shift_remove("description")
+            }
+            _ => None,
+        };
+        (Schema::given(json), description.and_then(|text| text.as_str().map(unwrapped)))
+    }
+
+    pub(crate) fn json(&self) -> &Arc<Value> {
+        &self.json
+    }
+
+    /// The compiled schema, or why it cannot be compiled.
+    pub(crate) fn validator(&self) -> Result<&jsonschema::Validator, &str> {
+        let compile = || jsonschema::validator_for(&self.json).map_err(|error| error.to_string());
+        self.compiled.get_or_init(compile).as_ref().map_err(String::as_str)
+    }
+}
+
+/// Doc comments are wrapped for people who read the source; a model reads paragraphs.
+fn unwrapped(text: &str) -> String {
+    text.split("\n\n").map(|paragraph| paragraph.replace('\n', " ")).collect::<Vec<_>>().join("\n\n")
+}
+
+fn simplify(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            let is_integer_format = |format: &Value| {
+                format
+                    .as_str()
+                    .is_some_and(|f| f.starts_with("uint") || f.starts_with("int") || f == "double")
+            };
+            if object.get("format").is_some_and(is_integer_format) {
+                object.shift_remove("format");
+            }
+            if object.get("default") == Some(&Value::Null) {
+                object.shift_remove("default");
+            }
+            if let Some(Value::String(description)) = object.get_mut("description") {
+                *description = unwrapped(description);
+            }
+            drop_null(object);
+            object.values_mut().for_each(simplify);
+        }
+        Value::Array(items) => items.iter_mut().for_each(simplify),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// `null` stands for an absent field and is taken away before validation, so no schema needs to mention it.
+fn drop_null(object: &mut Map<String, Value>) {
+    if let Some(Value::Array(types)) = object.get_mut("type") {
+        types.retain(|kind| kind != "null");
+        if let [only] = types.as_slice() {
+            let only = only.clone();
+            object.insert("type".to_owned(), only);
+        }
+    }
+    if let Some(Value::Array(options)) = object.get_mut("enum") {
+        options.retain(|option| !option.is_null());
+    }
+    if let Some(Value::Array(branches)) = object.get_mut("anyOf") {
+        branches.retain(|branch| branch.get("type") != Some(&Value::from("null")));
+        if let [Value::Object(only)] = branches.as_slice() {
+            let only = only.clone();
+            object.shift_remove("anyOf");
+            for (key, value) in only {
+                object.entry(key).or_insert(value);
+            }
+        }
+    }
+}

@@ -1,0 +1,312 @@
+//! The life of a call, from the model's request to its settlement: one way only, read from top to bottom.
+//!
+//! resolve → record → hooks before → decode → execute → encode → present → bound → hooks after → record → announce
+//!
+//! Nothing flows back. A call that cannot go on leaves with a [`Rejection`], which the model is told, or with a
+//! [`SettleError`], which it is not; neither ever becomes the other. Dropping the future at any point cancels the
+//! call, and the record says so.
+
+use serde_json::Value;
+
+use crate::boundary::{self, BoundError};
+use crate::catch::caught;
+use crate::codec;
+use crate::content::Presented;
+use crate::error::{BoxError, Refusal, ToolError};
+use crate::events::Event;
+use crate::name::{Action, ToolName};
+use crate::permission::{Ask, Question, Reach, Resource, Showing};
+use crate::recorder::{Ended, Opened, Past};
+use crate::settlement::{Call, Completed, Input, Rejection, SettleError, Settlement};
+use crate::tool::{Encoding, Invocation, Produced, Tool, ToolContext};
+use crate::turn::{Services, Turn};
+
+/// So many times in a row may a session make the same call before somebody is asked.
+const SAME_CALLS_MAX: u32 = 2;
+
+/// Takes a call to its settlement.
+pub(crate) async fn settle(turn: &Turn, call: Call) -> Result<Settlement, SettleError> {
+    let services = turn.services();
+    let resolved = turn.resolve(&call.name);
+
+    let mut in_flight = InFlight { services, context: &call.context, ended: false };
+    let repeats = match record_call(services, &call).await? {
+        Opening::New { repeats } => repeats,
+        Opening::SettledBefore(settlement) => {
+            in_flight.ended = true;
+            return Ok(*settlement);
+        }
+        Opening::Other(past) => {
+            in_flight.ended = true;
+            return Err(SettleError::Repeated(past));
+        }
+    };
+
+    let outcome = match resolved {
+        Ok((name, tool)) => run(turn, &name, &tool, &call, repeats).await,
+        Err(rejection) => Err(rejection.into()),
+    };
+    let result = match outcome {
+        Ok(completed) => Ok(Settlement::Completed(completed)),
+        Err(Stop::Rejected(rejection)) => Ok(Settlement::Rejected(rejection)),
+        Err(Stop::Error(error)) => Err(error),
+    };
+    record_end(services, &call.context, &result).await?;
+    in_flight.ended = true;
+    result
+}
+
+/// The way of a call whose tool was found.
+async fn run(
+    turn: &Turn,
+    name: &ToolName,
+    tool: &Tool,
+    call: &Call,
+    repeats: u32,
+) -> Result<Completed, Stop> {
+    let (services, context) = (turn.services(), &call.context);
+    if repeats >= SAME_CALLS_MAX {
+        let again = SameCallAgain { tool: name.clone(), repeats };
+        drop(services.gate.grant(context, again).await?);
+    }
+    let input = before_hooks(services, name, context, raw_input(name, &call.input)?).await?;
+    let changed = (!call.input.is(&input)).then(|| input.clone());
+    let invocation = decode(tool, name, input)?;
+    record_running(services, context, changed.as_ref()).await?;
+
+    let produced = execute(&*invocation, context).await?;
+    let encoding = encode(&*invocation, produced)?;
+    let presented = present(&*invocation, &encoding)?;
+    let bounded = bound(turn, presented, encoding.into_structured(), context).await?;
+    after_hooks(turn, name, context, bounded).await
+}
+
+/// Why a call left its way.
+enum Stop {
+    Rejected(Rejection),
+    Error(SettleError),
+}
+
+impl From<Rejection> for Stop {
+    fn from(rejection: Rejection) -> Stop {
+        Stop::Rejected(rejection)
+    }
+}
+
+impl From<SettleError> for Stop {
+    fn from(error: SettleError) -> Stop {
+        Stop::Error(error)
+    }
+}
+
+/// The one place where a tool's error becomes a rejection or an error of settling.
+impl From<ToolError> for Stop {
+    fn from(error: ToolError) -> Stop {
+        match error {
+            ToolError::Failure(message) => Rejection::Failed(message).into(),
+            ToolError::Refused(refusal) => Rejection::Refused(refusal).into(),
+            ToolError::Declined => SettleError::Declined.into(),
+            ToolError::Defect(error) => SettleError::Defect(error).into(),
+        }
+    }
+}
+
+impl From<BoundError> for Stop {
+    fn from(error: BoundError) -> Stop {
+        match error {
+            BoundError::Retain(error) => SettleError::Retain(error).into(),
+            BoundError::Media { mime, bytes, limit } => {
+                let message =
+                    format!("the {mime} is too large to be shown: {bytes} bytes, and the limit is {limit}");
+                Rejection::Failed(message).into()
+            }
+        }
+    }
+}
+
+/// Makes the record truthful if the call is dropped before it ended.
+struct InFlight<'a> {
+    services: &'a Services,
+    context: &'a ToolContext,
+    ended: bool,
+}
+
+impl Drop for InFlight<'_> {
+    fn drop(&mut self) {
+        if !self.ended {
+            self.services.recorder.cancelled(self.context);
+        }
+    }
+}
+
+enum Opening {
+    New { repeats: u32 },
+    SettledBefore(Box<Settlement>),
+    Other(Box<Past>),
+}
+
+async fn record_call(services: &Services, call: &Call) -> Result<Opening, SettleError> {
+    match services.recorder.called(call).await.map_err(SettleError::Record)? {
+        Opened::New { seq, repeats } => {
+            services.events.announce(seq, &Event::Called(call.clone()));
+            Ok(Opening::New { repeats })
+        }
+        Opened::Before(past) => match *past {
+            Past::Ended(_, Ended::Settled(settlement)) => Ok(Opening::SettledBefore(settlement)),
+            past => Ok(Opening::Other(Box::new(past))),
+        },
+    }
+}
+
+async fn record_running(
+    services: &Services,
+    context: &ToolContext,
+    changed_input: Option<&Value>,
+) -> Result<(), SettleError> {
+    let seq = services.recorder.running(context, changed_input).await.map_err(SettleError::Record)?;
+    services.events.announce(seq, &Event::Running(context.clone()));
+    Ok(())
+}
+
+async fn record_end(
+    services: &Services,
+    context: &ToolContext,
+    result: &Result<Settlement, SettleError>,
+) -> Result<(), SettleError> {
+    let ended = match result {
+        Ok(settlement) => Ended::Settled(Box::new(settlement.clone())),
+        Err(SettleError::Declined) => Ended::Declined,
+        Err(error) => Ended::Broken(chain(error)),
+    };
+    let seq = services.recorder.ended(context, &ended).await.map_err(SettleError::Record)?;
+    services.events.announce(seq, &Event::Ended(context.clone(), ended));
+    Ok(())
+}
+
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.ends_with(&cause_text) {
+            text = format!("{text}: {cause_text}");
+        }
+        source = cause.source();
+    }
+    text
+}
+
+fn raw_input(name: &ToolName, input: &Input) -> Result<Value, Rejection> {
+    match input {
+        Input::Json(value) => Ok(value.clone()),
+        Input::Malformed { problem, .. } => {
+            let issue = codec::Issue {
+                path: String::new(),
+                problem: format!("the input is not valid JSON: {problem}"),
+            };
+            Err(Rejection::InvalidInput(codec::message(name.as_str(), &[issue], None)))
+        }
+    }
+}
+
+async fn before_hooks(
+    services: &Services,
+    name: &ToolName,
+    context: &ToolContext,
+    mut input: Value,
+) -> Result<Value, Stop> {
+    for hook in services.hooks.iter() {
+        let changed = caught(hook.before(name, context, input)).await.map_err(SettleError::Defect)?;
+        input = changed.map_err(|error| Rejection::Failed(format!("a hook stopped the call: {error}")))?;
+    }
+    Ok(input)
+}
+
+fn decode(tool: &Tool, name: &ToolName, input: Value) -> Result<Box<dyn Invocation>, Rejection> {
+    tool.decode(name.as_str(), input).map_err(Rejection::InvalidInput)
+}
+
+async fn execute(invocation: &dyn Invocation, context: &ToolContext) -> Result<Produced, Stop> {
+    let result = caught(invocation.execute(context)).await.map_err(SettleError::Defect)?;
+    Ok(result?)
+}
+
+fn encode(invocation: &dyn Invocation, produced: Produced) -> Result<Encoding, Stop> {
+    let result = caught_now(|| invocation.encode(produced))?;
+    Ok(result.map_err(Rejection::InvalidOutput)?)
+}
+
+fn present(invocation: &dyn Invocation, encoding: &Encoding) -> Result<Presented, Stop> {
+    Ok(caught_now(|| invocation.present(encoding))?)
+}
+
+fn caught_now<T>(work: impl FnOnce() -> T) -> Result<T, SettleError> {
+    crate::catch::caught_now(work).map_err(SettleError::Defect)
+}
+
+async fn bound(
+    turn: &Turn,
+    presented: Presented,
+    structured: Value,
+    context: &ToolContext,
+) -> Result<Completed, BoundError> {
+    let services = turn.services();
+    boundary::bound(presented, structured, &services.limits, turn.delegates(), &*services.outputs, context)
+        .await
+}
+
+/// Hooks see the bounded output. What one enlarged is bounded again, so no hook can push it over the limit.
+async fn after_hooks(
+    turn: &Turn,
+    name: &ToolName,
+    context: &ToolContext,
+    mut completed: Completed,
+) -> Result<Completed, Stop> {
+    let services = turn.services();
+    for hook in services.hooks.iter() {
+        let shown = Presented {
+            content: completed.content.clone(),
+            title: completed.title.clone(),
+            metadata: completed.metadata.clone(),
+        };
+        let changed = caught(hook.after(name, context, shown)).await.map_err(SettleError::Defect)?;
+        let rejected = |error: BoxError| {
+            Rejection::Failed(format!("the tool ran, but a hook rejected its result: {error}"))
+        };
+        let changed = changed.map_err(rejected)?;
+        let outputs = &*services.outputs;
+        completed =
+            boundary::bound_again(changed, completed, &services.limits, turn.delegates(), outputs, context)
+                .await?;
+    }
+    Ok(completed)
+}
+
+/// The same call, made again and again.
+struct SameCallAgain {
+    tool: ToolName,
+    repeats: u32,
+}
+
+impl Ask for SameCallAgain {
+    fn questions(&self) -> Vec<Question> {
+        let tool = self.tool.as_str();
+        vec![Question::new(Action::new("doom_loop"), Resource::new(tool)).saving(tool)]
+    }
+
+    fn reach(&self) -> Reach {
+        Reach::Looks
+    }
+
+    fn show(&self) -> Showing {
+        let title =
+            format!("{} was called {} times in a row with the same input", self.tool, self.repeats + 1);
+        Showing { title, detail: String::new() }
+    }
+}
+
+impl From<Refusal> for Stop {
+    fn from(refusal: Refusal) -> Stop {
+        Rejection::Refused(refusal).into()
+    }
+}

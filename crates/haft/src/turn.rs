@@ -1,0 +1,203 @@
+//! A turn: what a model was told in one provider turn. It holds identities, not tools.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::audience::{Audience, Model, TurnSpec};
+use crate::boundary::Limits;
+use crate::error::BoxError;
+use crate::events::Events;
+use crate::hooks::Hook;
+use crate::name::{Action, ToolName, nearest};
+use crate::output::{MemoryOutputs, OutputStore};
+use crate::permission::{Gate, Ruleset};
+use crate::recorder::{MemoryRecorder, Recorder};
+use crate::registry::{Entry, Identity, Registry};
+use crate::settle;
+use crate::settlement::{Call, Rejection, SettleError, Settlement};
+use crate::tool::Tool;
+
+/// What a model is told of a tool.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Definition {
+    /// Its name.
+    pub name: ToolName,
+    /// What it does.
+    pub description: String,
+    /// The JSON Schema of its input.
+    pub input: Arc<Value>,
+    /// The JSON Schema of its output.
+    pub output: Arc<Value>,
+    /// The action its permission rules are filed under.
+    pub action: Action,
+}
+
+/// Why a turn cannot be prepared.
+#[derive(Debug, thiserror::Error)]
+pub enum TurnError {
+    /// A tool could not be made for the agent.
+    #[error("the tool {tool} could not be initialised")]
+    Init {
+        /// The tool.
+        tool: ToolName,
+        /// Why.
+        #[source]
+        source: BoxError,
+    },
+    /// The model's provider cannot take a tool as it is.
+    #[error("the tool {tool} cannot be offered to a model of {provider}: {problem}")]
+    Incompatible {
+        /// The tool.
+        tool: ToolName,
+        /// The provider.
+        provider: String,
+        /// What is in the way, and what the limit is.
+        problem: String,
+    },
+}
+
+/// What a turn needs to settle calls.
+#[derive(Clone)]
+pub struct Services {
+    /// Decides and asks.
+    pub gate: Gate,
+    /// Makes calls durable.
+    pub recorder: Arc<dyn Recorder>,
+    /// Keeps whole outputs.
+    pub outputs: Arc<dyn OutputStore>,
+    /// Take part before and after calls, in this order.
+    pub hooks: Arc<[Arc<dyn Hook>]>,
+    /// Announces what happens.
+    pub events: Events,
+    /// What a model is given at most.
+    pub limits: Limits,
+}
+
+impl Services {
+    /// Services without a store, with these rules and nobody to ask: for embedding and for tests.
+    pub fn in_memory(rules: Ruleset) -> Services {
+        let recorder: Arc<dyn Recorder> = Arc::new(MemoryRecorder::default());
+        Services {
+            gate: Gate::in_memory(rules, recorder.clone()),
+            outputs: Arc::new(MemoryOutputs::default()),
+            hooks: Arc::new([]),
+            events: Events::new(recorder.clone()),
+            recorder,
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// What a model was told in one provider turn, and the way to settle the calls it makes.
+pub struct Turn {
+    registry: Registry,
+    services: Services,
+    definitions: Vec<Definition>,
+    advertised: HashMap<ToolName, Identity>,
+}
+
+impl TurnSpec {
+    pub(crate) fn model(&self) -> Option<&Model> {
+        match &self.audience {
+            Audience::Operator => None,
+            Audience::Model(viewer) => viewer.model.as_ref(),
+        }
+    }
+
+    /// Whether an entry is shown. This is visibility, not authority: every effect still needs its own permit.
+    fn sees(&self, entry: &Entry) -> bool {
+        match &self.audience {
+            Audience::Operator => true,
+            Audience::Model(viewer) => entry.when().holds(viewer) && !self.rules.disables(entry.action()),
+        }
+    }
+}
+
+impl Registry {
+    /// Prepares a turn: chooses the tools that are shown, makes those that have to be made, and fixes what the model
+    /// is told.
+    pub async fn turn(&self, spec: &TurnSpec, services: Services) -> Result<Turn, TurnError> {
+        let mut definitions = Vec::new();
+        let mut advertised = HashMap::new();
+        for entry in self.effective().into_iter().filter(|entry| spec.sees(entry)) {
+            let made = entry.tool_for(spec).await;
+            let (identity, tool) =
+                made.map_err(|source| TurnError::Init { tool: entry.name().clone(), source })?;
+            if let Some(model) = spec.model() {
+                check_compatible(entry.name(), &tool, model)?;
+            }
+            advertised.insert(entry.name().clone(), identity);
+            definitions.push(Definition {
+                name: entry.name().clone(),
+                description: tool.description().to_owned(),
+                input: tool.input_schema().clone(),
+                output: tool.output_schema().clone(),
+                action: entry.action().clone(),
+            });
+        }
+        Ok(Turn { registry: self.clone(), services, definitions, advertised })
+    }
+}
+
+impl Turn {
+    /// What the model is told, in a fixed order.
+    pub fn definitions(&self) -> &[Definition] {
+        &self.definitions
+    }
+
+    /// Takes a call to its settlement.
+    pub async fn settle(&self, call: Call) -> Result<Settlement, SettleError> {
+        settle::settle(self, call).await
+    }
+
+    pub(crate) fn services(&self) -> &Services {
+        &self.services
+    }
+
+    /// Whether the tool that long reading can be left to is advertised.
+    pub(crate) fn delegates(&self) -> bool {
+        self.services.limits.delegate.as_ref().is_some_and(|name| self.advertised.contains_key(name))
+    }
+
+    /// The tool that was advertised under a name, taken hold of now. What happens to the registration afterwards does
+    /// not touch the call.
+    pub(crate) fn resolve(&self, written: &str) -> Result<(ToolName, Tool), Rejection> {
+        let Some((name, identity)) = self.advertised.get_key_value(written) else {
+            let available: Vec<String> = self.definitions.iter().map(|tool| tool.name.to_string()).collect();
+            let nearest = nearest(written, available.iter().map(String::as_str)).map(str::to_owned);
+            return Err(Rejection::Unknown { name: written.chars().take(80).collect(), nearest, available });
+        };
+        let current = self.registry.find(written).and_then(|entry| entry.tool_if(identity));
+        current.map(|tool| (name.clone(), tool)).ok_or_else(|| Rejection::Stale { name: name.to_string() })
+    }
+}
+
+/// How long a tool name may be with a provider.
+fn name_limit(provider: &str) -> usize {
+    match provider {
+        "google" | "google-vertex" | "amazon-bedrock" => 63,
+        _ => crate::name::NAME_BYTES_MAX,
+    }
+}
+
+fn check_compatible(name: &ToolName, tool: &Tool, model: &Model) -> Result<(), TurnError> {
+    let incompatible = |problem: String| {
+        Err(TurnError::Incompatible { tool: name.clone(), provider: model.provider.clone(), problem })
+    };
+    let limit = name_limit(&model.provider);
+    if name.as_str().len() > limit {
+        return incompatible(format!(
+            "its name has {} characters, and {limit} are allowed",
+            name.as_str().len()
+        ));
+    }
+    if tool.input_schema().get("type").is_none_or(|kind| kind != "object") {
+        return incompatible("its input schema is not of type object".to_owned());
+    }
+    match tool.unusable() {
+        Some(why) => incompatible(format!("its schema is unusable: {why}")),
+        None => Ok(()),
+    }
+}

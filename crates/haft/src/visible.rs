@@ -1,0 +1,65 @@
+//! Text made safe to show: what could hide, reorder or imitate other text is written out.
+
+/// Runs of spaces longer than this are counted instead of shown.
+const SPACES_MAX: usize = 16;
+
+/// Writes out control, bidirectional and invisible characters, and counts long runs of spaces, so that a person sees
+/// exactly what is there. Newlines and tabs are written out too: the result is one line.
+pub fn visible(text: &str) -> String {
+    show(text, |_| false)
+}
+
+/// Like [`visible`], but keeps the lines (and tabs) of a text of several.
+pub fn visible_lines(text: &str) -> String {
+    show(text, |c| matches!(c, '\n' | '\t'))
+}
+
+fn show(text: &str, keeps: impl Fn(char) -> bool) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut spaces = 0;
+    for c in text.chars().chain(['\n']) {
+        if c == ' ' {
+            spaces += 1;
+            continue;
+        }
+        match std::mem::take(&mut spaces) {
+            run if run > SPACES_MAX => shown.push_str(&format!(" ⟨{run} spaces⟩ ")),
+            run => shown.extend(std::iter::repeat_n(' ', run)),
+        }
+        match c {
+            c if keeps(c) => shown.push(c),
+            c if is_deceptive(c) => shown.extend(c.escape_unicode()),
+            c => shown.push(c),
+        }
+    }
+    // The newline that was chained to flush the last run of spaces.
+    let end = if keeps('\n') { 1 } else { '\n'.escape_unicode().count() };
+    shown.truncate(shown.len() - end);
+    shown
+}
+
+fn is_deceptive(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{00ad}' | '\u{034f}' | '\u{061c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+        || (c.is_whitespace() && !c.is_ascii())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn writes_out_what_could_deceive() {
+        assert_eq!(visible("ls\u{1b}[2K\rrm x"), r"ls\u{1b}[2K\u{d}rm x");
+        assert_eq!(visible("a\u{202e}b\u{200b}c"), r"a\u{202e}b\u{200b}c");
+        assert_eq!(visible(&format!("a{}b", " ".repeat(500))), "a ⟨500 spaces⟩ b");
+        assert_eq!(visible("a\nb"), r"a\u{a}b");
+        assert_eq!(visible_lines("a\n\tb é 世"), "a\n\tb é 世");
+        assert_eq!(visible_lines("a\n"), "a\n");
+        assert_eq!(visible("a  "), "a  ");
+    }
+}

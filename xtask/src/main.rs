@@ -1,0 +1,46 @@
+//! The project's own commands, run as `cargo xtask COMMAND`.
+//! Each command is one module; `cargo.rs` is what they share.
+#![allow(clippy::print_stdout, reason = "printing is what these commands are for")]
+
+mod bench;
+mod cargo;
+mod check;
+mod test;
+mod tidy;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask COMMAND
+
+  check          fmt, clippy, tidy
+  tidy           the house rules that no compiler checks
+  test [--fast]  everything that must pass; --fast leaves out check, doc tests and shuttle
+  bench          how fast and how large; asserts nothing";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let outcome = match args[..] {
+        ["check"] => check::run(),
+        ["tidy"] => tidy::run(),
+        ["test"] => test::run(test::Extent::Full),
+        ["test", "--fast"] => test::run(test::Extent::Fast),
+        ["bench"] => bench::run(),
+        ["help" | "--help" | "-h"] => {
+            println!("{USAGE}");
+            return ExitCode::SUCCESS;
+        }
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
