@@ -6,10 +6,10 @@
 
 use serde_json::{Map, Value};
 
-use crate::bound::{Budget, Preview, Shape, fits, preview};
 use crate::content::{Content, Presented};
 use crate::name::ToolName;
 use crate::output::{Output, OutputStore};
+use crate::preview::{Budget, Preview, Shape, fits, preview};
 use crate::recorder::StoreError;
 use crate::settlement::Completed;
 use crate::tool::ToolContext;
@@ -34,37 +34,80 @@ impl Default for Limits {
     }
 }
 
-/// What was wrong with an output.
-pub(crate) enum BoundError {
+/// Why an output could not be bounded.
+#[derive(Debug, thiserror::Error)]
+pub enum BoundError {
     /// An image or a document is too large. The model is told.
-    Media { mime: String, bytes: usize, limit: usize },
+    #[error("the {mime} is too large to be shown: {bytes} bytes, and the limit is {limit}")]
+    Media {
+        /// What it is.
+        mime: String,
+        /// Its size.
+        bytes: usize,
+        /// The limit.
+        limit: usize,
+    },
     /// The whole could not be kept.
-    Retain(StoreError),
+    #[error("the complete output could not be retained")]
+    Retain(#[source] StoreError),
 }
 
-/// Bounds what was presented. `delegates` says that the limits' delegate may be mentioned.
-pub(crate) async fn bound(
+/// Whose business it was to shorten a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shortening {
+    /// Nobody has yet: the limits hold.
+    Ours,
+    /// The tool has, and said so by setting `truncated` itself: only the ceiling holds.
+    Theirs,
+}
+
+impl Shortening {
+    /// Reads it off what a tool presented.
+    pub fn of(presented: &Presented) -> Shortening {
+        match presented.metadata.get("truncated") {
+            Some(Value::Bool(_)) => Shortening::Theirs,
+            Some(_) | None => Shortening::Ours,
+        }
+    }
+}
+
+/// Where and how an output is bounded.
+pub struct Boundary<'a> {
+    /// The limits.
+    pub limits: &'a Limits,
+    /// Whether the limits' delegate may be mentioned.
+    pub delegates: bool,
+    /// Where wholes are retained.
+    pub outputs: &'a dyn OutputStore,
+    /// The call that made the output.
+    pub context: &'a ToolContext,
+}
+
+/// Bounds what was presented: all of it within the limits, or retained whole and shown in part.
+pub async fn bound(
+    boundary: &Boundary<'_>,
     presented: Presented,
     structured: Value,
-    limits: &Limits,
-    delegates: bool,
-    outputs: &dyn OutputStore,
-    context: &ToolContext,
+    shortening: Shortening,
 ) -> Result<Completed, BoundError> {
+    let limits = boundary.limits;
     let Presented { content, title, metadata } = presented;
     check_media(&content, limits.media)?;
     let structured = without_media(structured, &content);
     let mut completed = Completed { title, content, structured, metadata, retained: None };
 
     let text = measured(&completed);
-    let shortened_by_tool = completed.metadata.get("truncated").is_some_and(Value::is_boolean);
-    let budget = if shortened_by_tool { times(limits.text, CEILING) } else { limits.text };
+    let budget = match shortening {
+        Shortening::Ours => limits.text,
+        Shortening::Theirs => times(limits.text, CEILING),
+    };
     if fits(&text, budget) {
         completed.metadata.entry("truncated").or_insert(false.into());
         return Ok(completed);
     }
-    let output = outputs.retain(context, &text).await.map_err(BoundError::Retain)?;
-    let delegate = limits.delegate.as_ref().filter(|_| delegates);
+    let retained = boundary.outputs.retain(boundary.context, &text).await;
+    let output = retained.map_err(BoundError::Retain)?;
+    let delegate = limits.delegate.as_ref().filter(|_| boundary.delegates);
     let shown = both_ends(&text, limits.text, &output, delegate);
     note(&mut completed.metadata, text.len(), shown.len(), &output);
     completed.content.retain(|part| part.as_text().is_none());
@@ -73,25 +116,11 @@ pub(crate) async fn bound(
     Ok(completed)
 }
 
-/// Shortens a text that a hook enlarged, keeping what was retained before it.
-pub(crate) async fn bound_again(
-    presented: Presented,
-    before: Completed,
-    limits: &Limits,
-    delegates: bool,
-    outputs: &dyn OutputStore,
-    context: &ToolContext,
-) -> Result<Completed, BoundError> {
-    let retained = before.retained;
-    let after = bound(presented, before.structured, limits, delegates, outputs, context).await?;
-    Ok(Completed { retained: after.retained.clone().or(retained), ..after })
-}
-
 /// The text that goes to the provider: the text parts, or the structured output where nothing was presented.
 fn measured(completed: &Completed) -> String {
-    match completed.content.as_slice() {
-        [Content::Text(only)] => only.clone(),
-        _ => completed.text(),
+    match completed.content.is_empty() {
+        true => completed.text(),
+        false => completed.content.iter().filter_map(Content::as_text).collect(),
     }
 }
 

@@ -62,7 +62,6 @@
 #![deny(missing_docs)]
 
 mod audience;
-pub mod bound;
 mod boundary;
 mod catch;
 mod codec;
@@ -76,6 +75,7 @@ mod memory;
 mod name;
 mod output;
 pub mod permission;
+pub mod preview;
 mod recorder;
 mod registry;
 mod schema;
@@ -87,7 +87,7 @@ mod turn;
 mod visible;
 
 pub use audience::{Audience, Model, TurnSpec, Viewer, When};
-pub use boundary::{Limits, hint};
+pub use boundary::{BoundError, Boundary, Limits, Shortening, bound, hint};
 pub use codec::{InputError, Issue, OutputError};
 pub use content::{Content, Presented};
 pub use error::{BoxError, Refusal, ToolError};

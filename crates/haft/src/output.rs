@@ -95,7 +95,7 @@ impl OutputStore for MemoryOutputs {
         let output = Output {
             id: OutputId::mint(),
             bytes: whole.len() as u64,
-            lines: crate::bound::count_lines(whole),
+            lines: crate::preview::count_lines(whole),
             path: None,
         };
         lock(&self.0).push((output.clone(), maker.session.clone(), whole.to_owned()));

@@ -8,11 +8,11 @@
 
 use serde_json::Value;
 
-use crate::boundary::{self, BoundError};
+use crate::boundary::{BoundError, Boundary, Shortening, bound};
 use crate::catch::caught;
 use crate::codec;
 use crate::content::Presented;
-use crate::error::{BoxError, Refusal, ToolError};
+use crate::error::{Refusal, ToolError};
 use crate::events::Event;
 use crate::name::{Action, ToolName};
 use crate::permission::{Ask, Question, Reach, Resource, Showing};
@@ -77,8 +77,10 @@ async fn run(
     let produced = execute(&*invocation, context).await?;
     let encoding = encode(&*invocation, produced)?;
     let presented = present(&*invocation, &encoding)?;
-    let bounded = bound(turn, presented, encoding.into_structured(), context).await?;
-    after_hooks(turn, name, context, bounded).await
+    let boundary = turn.boundary(context);
+    let shortening = Shortening::of(&presented);
+    let bounded = bound(&boundary, presented, encoding.into_structured(), shortening).await?;
+    after_hooks(services, name, &boundary, bounded, shortening).await
 }
 
 /// Why a call left its way.
@@ -115,11 +117,7 @@ impl From<BoundError> for Stop {
     fn from(error: BoundError) -> Stop {
         match error {
             BoundError::Retain(error) => SettleError::Retain(error).into(),
-            BoundError::Media { mime, bytes, limit } => {
-                let message =
-                    format!("the {mime} is too large to be shown: {bytes} bytes, and the limit is {limit}");
-                Rejection::Failed(message).into()
-            }
+            BoundError::Media { .. } => Rejection::Failed(error.to_string()).into(),
         }
     }
 }
@@ -244,40 +242,23 @@ fn caught_now<T>(work: impl FnOnce() -> T) -> Result<T, SettleError> {
     crate::catch::caught_now(work).map_err(SettleError::Defect)
 }
 
-async fn bound(
-    turn: &Turn,
-    presented: Presented,
-    structured: Value,
-    context: &ToolContext,
-) -> Result<Completed, BoundError> {
-    let services = turn.services();
-    boundary::bound(presented, structured, &services.limits, turn.delegates(), &*services.outputs, context)
-        .await
-}
-
 /// Hooks see the bounded output. What one enlarged is bounded again, so no hook can push it over the limit.
 async fn after_hooks(
-    turn: &Turn,
+    services: &Services,
     name: &ToolName,
-    context: &ToolContext,
+    boundary: &Boundary<'_>,
     mut completed: Completed,
+    shortening: Shortening,
 ) -> Result<Completed, Stop> {
-    let services = turn.services();
     for hook in services.hooks.iter() {
-        let shown = Presented {
-            content: completed.content.clone(),
-            title: completed.title.clone(),
-            metadata: completed.metadata.clone(),
-        };
-        let changed = caught(hook.after(name, context, shown)).await.map_err(SettleError::Defect)?;
-        let rejected = |error: BoxError| {
+        let Completed { title, content, structured, metadata, retained } = completed;
+        let shown = Presented { content, title, metadata };
+        let changed = caught(hook.after(name, boundary.context, shown)).await.map_err(SettleError::Defect)?;
+        let shown = changed.map_err(|error| {
             Rejection::Failed(format!("the tool ran, but a hook rejected its result: {error}"))
-        };
-        let changed = changed.map_err(rejected)?;
-        let outputs = &*services.outputs;
-        completed =
-            boundary::bound_again(changed, completed, &services.limits, turn.delegates(), outputs, context)
-                .await?;
+        })?;
+        let bounded = bound(boundary, shown, structured, shortening).await?;
+        completed = Completed { retained: bounded.retained.clone().or(retained), ..bounded };
     }
     Ok(completed)
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::audience::{Audience, Model, TurnSpec};
-use crate::boundary::Limits;
+use crate::boundary::{Boundary, Limits};
 use crate::error::BoxError;
 use crate::events::Events;
 use crate::hooks::Hook;
@@ -17,7 +17,7 @@ use crate::recorder::{MemoryRecorder, Recorder};
 use crate::registry::{Entry, Identity, Registry};
 use crate::settle;
 use crate::settlement::{Call, Rejection, SettleError, Settlement};
-use crate::tool::Tool;
+use crate::tool::{Tool, ToolContext};
 
 /// What a model is told of a tool.
 #[derive(Debug, Clone, PartialEq)]
@@ -156,9 +156,11 @@ impl Turn {
         &self.services
     }
 
-    /// Whether the tool that long reading can be left to is advertised.
-    pub(crate) fn delegates(&self) -> bool {
-        self.services.limits.delegate.as_ref().is_some_and(|name| self.advertised.contains_key(name))
+    /// Where and how the outputs of a call are bounded.
+    pub(crate) fn boundary<'a>(&'a self, context: &'a ToolContext) -> Boundary<'a> {
+        let limits = &self.services.limits;
+        let delegates = limits.delegate.as_ref().is_some_and(|name| self.advertised.contains_key(name));
+        Boundary { limits, delegates, outputs: &*self.services.outputs, context }
     }
 
     /// The tool that was advertised under a name, taken hold of now. What happens to the registration afterwards does

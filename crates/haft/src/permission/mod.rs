@@ -9,11 +9,9 @@ mod pending;
 mod rule;
 mod wildcard;
 
+pub use ask::{Answer, Ask, Asker, Nobody, Policy, Question, Reach, Reply, Request, Showing};
 pub use decision::{Decision, Reason, decide, strictest};
-pub use gate::{
-    Answer, Ask, Asker, Gate, GateParts, Nobody, Permit, Policy, Question, Reach, Rehearsed, Reply,
-    ReplyError, Request, Showing,
-};
+pub use gate::{Gate, GateParts, Permit, Rehearsed, ReplyError};
 pub use grant::{Grant, GrantBook, MemoryGrants, Scope};
 pub use rule::{Effect, Layer, Origin, Resource, Rule, Ruleset};
 pub use wildcard::Pattern;

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::task::{Poll, Waker};
 
-use super::gate::Request;
+use super::ask::Request;
 use crate::id::{RequestId, SessionId};
 use crate::sync::{Mutex, lock};
 

@@ -1,0 +1,171 @@
+//! What is asked and answered: questions about a target, requests that wait, replies, and who can be asked.
+
+use std::sync::Arc;
+
+use super::decision::Decision;
+use super::grant::Scope;
+use super::rule::{Resource, Ruleset};
+use crate::BoxFuture;
+use crate::id::RequestId;
+use crate::name::Action;
+use crate::recorder::Intent;
+use crate::tool::ToolContext;
+use crate::visible::visible;
+
+/// What is to be done to what, put as one question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Question {
+    /// What is to be done.
+    pub action: Action,
+    /// To what.
+    pub resources: Vec<Resource>,
+    /// The patterns that an "always" would allow from then on.
+    pub save: Vec<String>,
+}
+
+impl Question {
+    /// A question about one resource.
+    pub fn new(action: Action, resource: Resource) -> Question {
+        Question { action, resources: vec![resource], save: Vec::new() }
+    }
+
+    /// Says what an "always" would allow.
+    pub fn saving(mut self, pattern: impl Into<String>) -> Question {
+        self.save.push(pattern.into());
+        self
+    }
+}
+
+/// Whether an effect only looks at the world or changes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// It looks.
+    Looks,
+    /// It changes something, so it is on record before it begins.
+    Changes,
+}
+
+/// What a person is shown beside a question.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Showing {
+    /// One line.
+    pub title: String,
+    /// More, such as a diff. It is exactly what will happen.
+    pub detail: String,
+}
+
+/// A target that consent is needed for. Whatever is needed to act on it is in it.
+pub trait Ask: Send + Sync {
+    /// What has to be agreed to, in order.
+    fn questions(&self) -> Vec<Question>;
+
+    /// Whether acting on it changes anything.
+    fn reach(&self) -> Reach;
+
+    /// The changes by which a later process can tell whether they were made.
+    fn intents(&self) -> Vec<Intent> {
+        Vec::new()
+    }
+
+    /// What a person is shown.
+    fn show(&self) -> Showing {
+        Showing::default()
+    }
+}
+
+/// A question that waits for somebody's answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    /// Its identity, to answer it by.
+    pub id: RequestId,
+    /// The call that asks.
+    pub context: ToolContext,
+    /// What is asked.
+    pub question: Question,
+    /// What was decided about each resource.
+    pub decisions: Vec<Decision>,
+    /// What a person is shown.
+    pub showing: Showing,
+}
+
+impl Request {
+    /// What is to be done, to what, in one line that is safe to print.
+    pub fn wanted(&self) -> String {
+        wanted(&self.question)
+    }
+}
+
+/// A person's answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reply {
+    /// This time.
+    Once,
+    /// This time, and whenever one of the question's patterns matches.
+    Always(Scope),
+    /// No, and, if words are given, what to do instead.
+    Reject(Option<String>),
+}
+
+impl Reply {
+    /// Reads `once`, `always` or `reject`, and the older `allow`, `allow_always` and `deny`.
+    pub fn parse(word: &str, scope: Scope, words: Option<String>) -> Option<Reply> {
+        match word {
+            "once" | "allow" => Some(Reply::Once),
+            "always" | "allow_always" => Some(Reply::Always(scope)),
+            "reject" | "deny" => Some(Reply::Reject(words.filter(|words| !words.trim().is_empty()))),
+            _ => None,
+        }
+    }
+
+    /// The word for it.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Reply::Once => "once",
+            Reply::Always(_) => "always",
+            Reply::Reject(_) => "reject",
+        }
+    }
+}
+
+/// What came of putting a question to somebody.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// They replied.
+    Reply(Reply),
+    /// There is nobody to ask; the hint says what would help.
+    Nobody(String),
+}
+
+/// Somebody who can be asked: a terminal, a queue, a page.
+pub trait Asker: Send + Sync {
+    /// Puts a question. One that is answered through [`Gate::reply`] instead may wait here for ever.
+    fn ask<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Answer>;
+}
+
+/// Nobody. Every question is refused at once, with this hint.
+pub struct Nobody(pub String);
+
+impl Asker for Nobody {
+    fn ask<'a>(&'a self, _request: &'a Request) -> BoxFuture<'a, Answer> {
+        Box::pin(std::future::ready(Answer::Nobody(self.0.clone())))
+    }
+}
+
+/// The rules that hold for a call.
+pub trait Policy: Send + Sync {
+    /// The rules, all layers joined, for the agent and session of a call.
+    fn rules(&self, context: &ToolContext) -> Arc<Ruleset>;
+}
+
+/// The same rules for every call.
+impl Policy for Arc<Ruleset> {
+    fn rules(&self, _context: &ToolContext) -> Arc<Ruleset> {
+        self.clone()
+    }
+}
+
+pub(super) fn wanted(question: &Question) -> String {
+    let names: Vec<&str> = question.resources.iter().map(Resource::name).collect();
+    visible(&format!("{} {}", question.action, names.join(", ")))
+}
+
