@@ -61,30 +61,30 @@
 
 #![deny(missing_docs)]
 
-mod audience;
-mod boundary;
-mod catch;
-mod codec;
+mod id;
+mod name;
 mod content;
 mod error;
-mod events;
+mod schema;
+mod codec;
+mod tool;
+mod audience;
+mod registry;
+mod turn;
+mod settlement;
+mod settle;
+mod catch;
 mod hooks;
-mod id;
-pub mod json;
-mod memory;
-mod name;
-mod output;
 pub mod permission;
 pub mod preview;
+mod boundary;
+mod output;
+mod memory;
 mod recorder;
-mod registry;
-mod schema;
-mod settle;
-mod settlement;
-mod sync;
-mod tool;
-mod turn;
+mod events;
+pub mod json;
 mod visible;
+mod sync;
 
 pub use audience::{Audience, Model, TurnSpec, Viewer, When};
 pub use boundary::{BoundError, Boundary, Limits, Shortening, bound, hint};

@@ -168,4 +168,3 @@ pub(super) fn wanted(question: &Question) -> String {
     let names: Vec<&str> = question.resources.iter().map(Resource::name).collect();
     visible(&format!("{} {}", question.action, names.join(", ")))
 }
-

@@ -2,12 +2,13 @@
 //!
 //! [`Rule`]s say; [`decide`] applies them; the [`Gate`] asks where they say ask; a [`Permit`] proves the consent.
 
-mod decision;
-mod gate;
-mod grant;
-mod pending;
-mod rule;
 mod wildcard;
+mod rule;
+mod grant;
+mod decision;
+mod ask;
+mod pending;
+mod gate;
 
 pub use ask::{Answer, Ask, Asker, Nobody, Policy, Question, Reach, Reply, Request, Showing};
 pub use decision::{Decision, Reason, decide, strictest};
