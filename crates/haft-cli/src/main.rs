@@ -1,1 +1,81 @@
-fn main() {}
+//! The binary `haft`: reads the command line, wires what it needs, and leaves with an exit code that says what happened.
+
+mod arguments;
+mod cli;
+mod commands;
+mod config;
+mod exit;
+mod history;
+mod location;
+mod paths;
+mod probe;
+mod report;
+mod setting;
+mod terminal;
+mod trust;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::cli::{Cli, Command};
+use crate::exit::{Exit, Failure};
+use crate::terminal::Terminal;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
+    let terminal = Terminal::new(&cli.globals);
+    let result = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Failure::from).and_then(
+        |runtime| {
+            let result = runtime.block_on(run(cli, terminal));
+            // A thread that waits for a line on the terminal must not keep the process alive.
+            runtime.shutdown_background();
+            result
+        },
+    );
+    match result {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            terminal.failure(&failure);
+            failure.exit.into()
+        }
+    }
+}
+
+async fn run(cli: Cli, terminal: Terminal) -> Result<Exit, Failure> {
+    // A write beyond a file size limit is an error to report, not a reason to die.
+    let _xfsz = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::from_raw(SIGXFSZ));
+    let Cli { globals, command } = cli;
+    match command {
+        Command::Call(args) => commands::call::run(&globals, terminal, args).await,
+        Command::Tools { command } => commands::tools::run(&globals, terminal, command).await,
+        Command::Log(args) => commands::log::run(&globals, terminal, args).await,
+        Command::Output(args) => commands::output::run(&globals, terminal, &args).await,
+        Command::Permission { command } => commands::permission::run(&globals, terminal, command).await,
+        Command::Session { command } => commands::session::run(&globals, terminal, command).await,
+        Command::Trust { command, directory, force } => {
+            commands::trust::run(&globals, terminal, command, directory, force)
+        }
+        Command::Gc { yes } => commands::gc::run(&globals, terminal, yes).await,
+        Command::Doctor => commands::doctor::run(&globals, terminal).await,
+        Command::Completions { shell } => commands::shell::completions(terminal, shell),
+        Command::Man => commands::shell::man(terminal),
+        Command::Probe { kind } => commands::probe::run(&globals, terminal, &kind).await,
+    }
+}
+
+/// The signal for a file that grew beyond its limit, on Linux and the BSDs.
+const SIGXFSZ: i32 = 25;
+
+/// A command line that cannot be read, or one that asks for help.
+fn usage(error: &clap::Error) -> ExitCode {
+    // Whether it can be printed changes nothing about how to leave.
+    let _gone = error.print();
+    match error.kind() {
+        clap::error::ErrorKind::DisplayHelp | clap::error::ErrorKind::DisplayVersion => Exit::Ok.into(),
+        _ => Exit::Usage.into(),
+    }
+}

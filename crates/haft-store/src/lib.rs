@@ -1,1 +1,58 @@
-//! Placeholder.
+//! The store: calls and their ends, events, outputs, grants and memory, in SQLite and local files.
+//!
+//! A [`Store`] implements four seams of the core ([`haft::Recorder`], [`haft::OutputStore`],
+//! [`haft::permission::GrantBook`], [`haft::Memory`]), answers the questions of the command line, and lets several
+//! processes share one data directory. A [`Queue`] is somebody to ask who may be in another process.
+//!
+//! What changes the world is on the disk before it begins and before its end is told; what only looks survives the
+//! death of the process and costs no fsync. A call that ended never changes again, and none is ever run twice: calls
+//! of processes that died are reconciled when a store is opened, from the [digests](digest) of the files they were
+//! about to change.
+
+mod store;
+mod open;
+mod migrate;
+mod connection;
+mod writer;
+mod process;
+mod recorder;
+mod calls;
+mod reconcile;
+mod events;
+mod wire;
+mod redact;
+mod outputs;
+mod sweep;
+mod grants;
+mod memory;
+mod queue;
+mod query;
+mod sessions;
+mod export;
+mod usage;
+mod canonical;
+mod background;
+mod files;
+mod clock;
+mod fault;
+
+pub use events::StoredEvent;
+pub use export::Whose;
+pub use files::FILE;
+pub use grants::SavedGrant;
+pub use open::{Notice, OpenError};
+pub use query::{CallDetail, CallFilter, CallRow, Lookup, State};
+pub use queue::{Answered, PendingRequest, Queue};
+pub use redact::{REDACTED, Redactor};
+pub use sessions::{NewSession, Removal, SessionRow};
+pub use store::{Retention, Store, StoreOptions};
+pub use sweep::Swept;
+pub use usage::Usage;
+
+/// The digest by which contents are compared: BLAKE3, 64 lower-case hexadecimal digits.
+///
+/// Whoever announces a change in an [`haft::Intent`] must use the same: it is `blake3::hash(bytes).to_hex()` of all
+/// the bytes of the file.
+pub fn digest(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex().to_string()
+}

@@ -1,1 +1,25 @@
-//! Placeholder.
+//! The built-in tools, one file each, and the workspace through which they touch files.
+//!
+//! [`builtins`] is the table of them. A tool never opens a path: it resolves one to a [`Place`](workspace::Place),
+//! asks the gate for a permit, and hands the permit to the [`Workspace`], which alone has effects.
+
+#![deny(missing_docs)]
+
+mod actions;
+mod blocking;
+mod patches;
+mod seen;
+mod services;
+mod table;
+mod todos;
+mod tools;
+pub mod workspace;
+
+pub use actions::action_of;
+pub use patches::uses_patches;
+pub use services::ToolServices;
+pub use table::builtins;
+pub use workspace::Workspace;
+
+#[cfg(test)]
+mod testing;

@@ -51,9 +51,10 @@ pub(crate) async fn settle(turn: &Turn, call: Call) -> Result<Settlement, Settle
         Err(Stop::Rejected(rejection)) => Ok(Settlement::Rejected(rejection)),
         Err(Stop::Error(error)) => Err(error),
     };
-    record_end(services, &call.context, &result).await?;
+    let recorded = record_end(services, &call.context, &result).await;
+    // An end that could not be recorded is no cancellation: the next process finds the call open and says so.
     in_flight.ended = true;
-    result
+    recorded.and(result)
 }
 
 /// The way of a call whose tool was found.

@@ -1,6 +1,6 @@
 //! A case as data: what is laid out, what is asked, what is expected.
 //!
-//! A key that the runner does not know is an error, so that no misspelt expectation passes by not being looked at.
+//! A key that the runner does not know is an error, so that no misspelt expectation passes unread.
 
 use anyhow::{Context as _, bail, ensure};
 use serde_json::{Map, Value, json};

@@ -1,4 +1,4 @@
-//! Runs the binary: in a session of its own, against a deadline, its output in files so that nothing can block.
+//! Runs the binary: in a session of its own, against a deadline, its output in files so that nothing blocks.
 
 use std::env;
 use std::ffi::{OsStr, OsString};

@@ -47,7 +47,7 @@ pub(crate) fn check(
         mismatch!("the settlement is not an object: {}", short(settlement));
     };
     let output = text(settlement, "output")?;
-    let error = error_text(settlement, output);
+    let error = error_text(settlement, output)?;
     status(expect, settlement, &error)?;
     output_text(expect, output, workspace)?;
     patterns(expect, "output_matches", output, workspace)?;
@@ -152,16 +152,18 @@ fn saved_output(want: &Value, settlement: &Map<String, Value>, workspace: &Works
     Ok(())
 }
 
-fn error_text(settlement: &Map<String, Value>, output: &str) -> String {
+/// Returns what went wrong in the tool's words: the error, or the output where there is no error.
+fn error_text(settlement: &Map<String, Value>, output: &str) -> Result<String, Failure> {
     let error = match settlement.get("error") {
-        None | Some(Value::Null) => String::new(),
-        Some(Value::String(message)) => message.clone(),
-        Some(error) => match error.get("message").and_then(Value::as_str) {
-            Some(message) if !message.is_empty() => message.to_owned(),
-            _ => error.to_string(),
+        None | Some(Value::Null) => "",
+        Some(Value::String(message)) => message,
+        Some(Value::Object(error)) => match text(error, "message")? {
+            "" => return Ok(Value::from(error.clone()).to_string()),
+            message => message,
         },
+        Some(other) => mismatch!("error is neither a string nor an object: {}", short(other)),
     };
-    if error.is_empty() { output.to_owned() } else { error }
+    Ok(if error.is_empty() { output.to_owned() } else { error.to_owned() })
 }
 
 fn text<'a>(settlement: &'a Map<String, Value>, key: &str) -> Result<&'a str, Failure> {

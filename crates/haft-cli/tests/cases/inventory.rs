@@ -63,8 +63,8 @@ impl Inventory {
         }
     }
 
-    /// Fails for every part of the core that is there and that no case looked at: a run that tests nothing must
-    /// not pass.
+    /// Fails for every part of the core that is there and that no case looked at.
+    /// A run that tests nothing must not pass.
     pub(crate) fn require_core_ran(&self, cases: &[Case], outcomes: &[Outcome], report: &mut Report) {
         let ran = || {
             let pairs = cases.iter().zip(outcomes);

@@ -1,9 +1,8 @@
 //! Runs the behaviour cases of `tests/cases/*.json` against the built `haft`, each in a directory of its own.
 //!
-//! The language of the cases is that of `run_cases.py`: a call or a probe goes in on the command line, one JSON
-//! document comes out, and the case says what must be in it.
+//! The language of the cases is that of `run_cases.py`: a call or a probe goes in on the command line,
+//! one JSON document comes out, and the case says what must be in it.
 //! More directories of cases can be named in `HAFT_CASES`, another binary in `HAFT_BIN`.
-#![expect(clippy::print_stdout, reason = "the report of a test is what it prints")]
 
 use std::env;
 use std::process::ExitCode;
@@ -11,7 +10,7 @@ use std::process::ExitCode;
 use self::drive::Haft;
 use self::inventory::Inventory;
 use self::options::Options;
-use self::report::Report;
+use self::report::{Report, say};
 
 mod case;
 mod content;
@@ -35,8 +34,9 @@ fn main() -> ExitCode {
     match cases(&Options::parse(env::args().skip(1))) {
         Ok(code) => code,
         Err(error) => {
-            println!("FAIL cases: {error:#}");
-            ExitCode::FAILURE
+            let mut report = Report::default();
+            report.fail("cases", &format!("{error:#}"));
+            report.close()
         }
     }
 }
@@ -47,7 +47,7 @@ fn cases(options: &Options) -> anyhow::Result<ExitCode> {
     loaded.cases.retain(|case| options.selects(&case.id));
     if options.list {
         for case in &loaded.cases {
-            println!("{}: test", case.id);
+            say(format_args!("{}: test", case.id));
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -64,7 +64,7 @@ fn cases(options: &Options) -> anyhow::Result<ExitCode> {
         report.note(&format!("superseded.json names {id}, which no loaded case has"));
     }
 
-    // A filter meant for another test binary selects nothing here, and then there is nothing to ask the binary.
+    // A filter meant for another test binary selects nothing here, and then there is nothing to ask.
     if !options.filtered() || !loaded.cases.is_empty() {
         let haft = Haft::from_env()?;
         let inventory = Inventory::ask(&haft, &mut report);

@@ -1,7 +1,7 @@
 //! Regular expressions as the cases write them, in Python's dialect.
 //!
-//! Two differences matter and are translated: without `(?m)` Python's `$` also matches before a final line feed,
-//! and a `[` inside a character class is a plain character there.
+//! Two differences matter and are translated: without `(?m)` Python's `$` also matches before a final
+//! line feed, and a `[` inside a character class is a plain character there.
 //! What the `regex` crate cannot express (look-around, back references) is a failure, never passed over.
 
 use anyhow::Context as _;

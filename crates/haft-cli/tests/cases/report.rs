@@ -1,6 +1,8 @@
 //! The report: a line per failure, a count per reason of everything that was not judged, and the tally last.
 
 use std::collections::BTreeMap;
+use std::fmt::Arguments;
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use crate::outcome::Outcome;
@@ -24,11 +26,11 @@ impl Report {
             Outcome::Skipped(reason) => *self.skipped.entry(reason.clone()).or_default() += 1,
             Outcome::Superseded(reason) => {
                 self.superseded += 1;
-                println!("superseded {id}: {reason}");
+                say(format_args!("superseded {id}: {reason}"));
             }
             Outcome::Disputed(why) => {
                 self.disputed += 1;
-                println!("disputed {id}: {}", one_line(why));
+                say(format_args!("disputed {id}: {}", one_line(why)));
             }
         }
     }
@@ -36,26 +38,31 @@ impl Report {
     /// Counts and prints a failure.
     pub(crate) fn fail(&mut self, what: &str, why: &str) {
         self.failed += 1;
-        println!("FAIL {what}: {}", one_line(why));
+        say(format_args!("FAIL {what}: {}", one_line(why)));
     }
 
     /// Prints something that the reader should know and that fails nothing.
     pub(crate) fn note(&self, text: &str) {
-        println!("note: {text}");
+        say(format_args!("note: {text}"));
     }
 
     /// Prints the counts and returns the exit status: a failure if anything failed.
     pub(crate) fn close(&self) -> ExitCode {
         for (reason, count) in &self.skipped {
-            println!("skipped {count}: {reason}");
+            say(format_args!("skipped {count}: {reason}"));
         }
         if self.superseded + self.disputed > 0 {
-            println!("{} superseded, {} disputed", self.superseded, self.disputed);
+            say(format_args!("{} superseded, {} disputed", self.superseded, self.disputed));
         }
         let skipped: usize = self.skipped.values().sum();
-        println!("{} passed, {} failed, {skipped} skipped", self.passed, self.failed);
+        say(format_args!("{} passed, {} failed, {skipped} skipped", self.passed, self.failed));
         if self.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
     }
+}
+
+/// Prints a line. A reader who went away (`| head`) does not change how the run ends.
+pub(crate) fn say(line: Arguments<'_>) {
+    writeln!(io::stdout(), "{line}").ok();
 }
 
 /// Keeps what the binary printed from looking like lines of the report.

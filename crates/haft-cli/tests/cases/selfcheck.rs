@@ -39,8 +39,8 @@ fn content() {
     assert_eq!(bytes(json!({"base64": "/wA="})), [0xff, 0]);
     assert_eq!(bytes(json!({"repeat": ["ab", 3]})), b"ababab");
     assert_eq!(bytes(json!({"lines": {"format": "{n}={n:04}", "from": 9, "to": 10}})), b"9=0009\n10=0010\n");
-    let parts = json!({"concat": ["x", {"lines": {"format": "y", "from": 1, "to": 2, "sep": "\r\n", "final_newline": false}}]});
-    assert_eq!(bytes(parts), b"xy\r\ny");
+    let lines = json!({"format": "y", "from": 1, "to": 2, "sep": "\r\n", "final_newline": false});
+    assert_eq!(bytes(json!({"concat": ["x", {"lines": lines}]})), b"xy\r\ny");
     assert!(generate(&json!({"txt": "a"})).is_err(), "a misspelt content must not be empty");
 
     let names = names();
@@ -222,7 +222,8 @@ fn driving() {
 }
 
 fn serving() {
-    let routes = json!({"/p": [{"status": 403, "headers": {"Location": "{{prefix}}/q"}}, {"body": {"repeat": ["z", 3]}}]});
+    let first = json!({"status": 403, "headers": {"Location": "{{prefix}}/q"}});
+    let routes = json!({"/p": [first, {"body": {"repeat": ["z", 3]}}]});
     let server = Server::start(routes.as_object().cloned().unwrap_or_default());
     let server = server.unwrap_or_else(|error| panic!("{error:#}"));
     let fetch = |path: &str| -> std::io::Result<String> {

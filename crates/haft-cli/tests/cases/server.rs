@@ -1,7 +1,7 @@
-//! A small HTTP server on the loopback for the cases that fetch. It answers with routes and remembers requests.
+//! A small HTTP server on the loopback for the cases that fetch. It answers by route and remembers requests.
 //!
-//! A route is `{status, headers, body, delay_ms, stall_ms}`: `delay_ms` passes before the status line, `stall_ms`
-//! before the body. A list of routes answers one request after another, and its last one repeats.
+//! A route is `{status, headers, body, delay_ms, stall_ms}`: `delay_ms` passes before the status line,
+//! `stall_ms` before the body. A list of routes answers one request after another, and its last one repeats.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};

@@ -1,0 +1,372 @@
+//! The command line: what can be typed. Parsing it does nothing.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// The tool system of a coding agent: typed, permitted, bounded, recorded.
+#[derive(Parser)]
+#[command(name = "haft", version, propagate_version = true, max_term_width = 100, arg_required_else_help = true)]
+#[command(after_help = "Data goes to standard output, everything else to standard error.\n\
+    Exit codes: 0 ok, 1 defect, 2 usage or configuration, 3 tool failure, 4 invalid input or output, 5 denied,\n\
+    6 approval needed and nobody to ask, 7 unknown or stale tool, 8 outcome unknown, 124 deadline, 130/143 interrupted.")]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) globals: Globals,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What every command understands.
+#[derive(Args, Clone)]
+pub(crate) struct Globals {
+    /// Works as if started in this directory
+    #[arg(short = 'C', long, global = true, value_name = "DIR")]
+    pub(crate) cwd: Option<PathBuf>,
+    /// The session that calls belong to; a new one unless given
+    #[arg(long, global = true, value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// The agent whose rules hold; the configured one, or build, unless given
+    #[arg(long, global = true, value_name = "NAME")]
+    pub(crate) agent: Option<String>,
+    /// Prints one JSON document, or one a line for streams
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Loads no custom tools and no plugins
+    #[arg(long, global = true)]
+    pub(crate) pure: bool,
+    /// When to use colour
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub(crate) color: Color,
+    /// Says less
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+    /// Says more
+    #[arg(short, long, global = true)]
+    pub(crate) verbose: bool,
+}
+
+/// When to use colour.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal, unless `NO_COLOR` is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Runs one tool, without a model
+    Call(CallArgs),
+    /// Lists the tools, or shows one
+    Tools {
+        #[command(subcommand)]
+        command: Option<ToolsCommand>,
+    },
+    /// Shows what was called, newest last
+    Log(LogArgs),
+    /// Prints the whole output of a call
+    Output(OutputArgs),
+    /// Asks about permissions, and answers requests for them
+    Permission {
+        #[command(subcommand)]
+        command: PermissionCommand,
+    },
+    /// Shows sessions, or removes them
+    Session {
+        #[command(subcommand)]
+        command: SessionCommand,
+    },
+    /// Trusts a project's own configuration
+    Trust {
+        #[command(subcommand)]
+        command: Option<TrustCommand>,
+        /// The project; the one around the working directory unless given
+        #[arg(value_name = "DIR")]
+        directory: Option<PathBuf>,
+        /// Trusts even the home directory or the root of the disk
+        #[arg(long)]
+        force: bool,
+    },
+    /// Shows what haft keeps, and removes what may go
+    Gc {
+        /// Removes it
+        #[arg(long)]
+        yes: bool,
+    },
+    /// Shows whether everything is in order
+    Doctor,
+    /// Prints completions for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Prints the manual page
+    Man,
+    /// Answers the questions of behaviour cases
+    #[command(hide = true)]
+    Probe {
+        /// The kind of question
+        kind: String,
+    },
+}
+
+/// One call.
+#[derive(Args)]
+pub(crate) struct CallArgs {
+    /// The tool
+    pub(crate) tool: String,
+    /// Its input: JSON, name=text, name:=json, @file with JSON, or - for JSON on standard input
+    #[arg(value_name = "INPUT", allow_hyphen_values = false)]
+    pub(crate) input: Vec<String>,
+    #[command(flatten)]
+    pub(crate) consent: ConsentArgs,
+    /// Shows what would be decided and done, and does nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// A name for the call: within its session, a call of that name never runs twice
+    #[arg(long, value_name = "KEY")]
+    pub(crate) key: Option<String>,
+    /// Gives up after so many seconds
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) timeout: Option<f64>,
+}
+
+/// Consent that is given on the command line.
+#[derive(Args, Default)]
+pub(crate) struct ConsentArgs {
+    /// Answers every question with yes; rules that deny still hold
+    #[arg(long, short = 'y')]
+    pub(crate) yes: bool,
+    /// Allows an action, on everything or on what a pattern matches
+    #[arg(long, value_name = "ACTION[=PATTERN]")]
+    pub(crate) allow: Vec<String>,
+    /// Denies an action, on everything or on what a pattern matches
+    #[arg(long, value_name = "ACTION[=PATTERN]")]
+    pub(crate) deny: Vec<String>,
+    /// Further rules, from a JSON file: a list of {permission, pattern, action}, or a permission object
+    #[arg(long, value_name = "FILE")]
+    pub(crate) permission: Option<PathBuf>,
+    /// What to do with a question: ask on a terminal, refuse, or wait for `haft permission reply`
+    #[arg(long, value_name = "HOW", default_value = "ask")]
+    pub(crate) on_ask: OnAsk,
+}
+
+/// What becomes of a question.
+#[derive(Clone, Copy, Default, PartialEq)]
+pub(crate) enum OnAsk {
+    /// Asked on a terminal, refused without one.
+    #[default]
+    Ask,
+    /// Refused at once.
+    Refuse,
+    /// Waits for so many seconds for an answer from elsewhere.
+    Wait(u64),
+}
+
+impl std::str::FromStr for OnAsk {
+    type Err = String;
+
+    fn from_str(raw: &str) -> Result<OnAsk, String> {
+        const WAIT_SECONDS: u64 = 600;
+        match raw.split_once(':') {
+            None if raw == "ask" => Ok(OnAsk::Ask),
+            None if raw == "refuse" => Ok(OnAsk::Refuse),
+            None if raw == "wait" => Ok(OnAsk::Wait(WAIT_SECONDS)),
+            Some(("wait", seconds)) => {
+                seconds.parse().map(OnAsk::Wait).map_err(|_| format!("{seconds:?} is not a number of seconds"))
+            }
+            _ => Err("expected ask, refuse, wait or wait:SECONDS".to_owned()),
+        }
+    }
+}
+
+#[derive(Subcommand)]
+pub(crate) enum ToolsCommand {
+    /// Lists the tools that a model would be shown
+    List {
+        /// Lists every registered tool
+        #[arg(long)]
+        all: bool,
+        /// As shown to this model
+        #[arg(long, short, value_name = "PROVIDER/MODEL")]
+        model: Option<String>,
+    },
+    /// Shows a tool's description and schemas
+    Show {
+        /// The tool
+        tool: String,
+    },
+    /// Checks that every tool can be offered
+    Check,
+}
+
+/// Which calls to show.
+#[derive(Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct LogArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<LogCommand>,
+    /// Calls of this tool
+    #[arg(long)]
+    pub(crate) tool: Option<String>,
+    /// Calls in this state: pending, running, completed or error, or ended for a reason such as denied or cancelled
+    #[arg(long)]
+    pub(crate) status: Option<String>,
+    /// Calls no older than this, such as 30m, 12h or 7d
+    #[arg(long, value_name = "AGE")]
+    pub(crate) since: Option<String>,
+    /// At most so many
+    #[arg(long, short = 'n', default_value_t = 50)]
+    pub(crate) limit: usize,
+    /// Goes on as further calls are made
+    #[arg(long, short)]
+    pub(crate) follow: bool,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum LogCommand {
+    /// Shows one call: input, state, times, what the model was told
+    Show {
+        /// The call, or the beginning of its id
+        call: String,
+    },
+    /// Checks that the record is whole
+    Verify,
+}
+
+/// Which part of an output to print.
+#[derive(Args)]
+pub(crate) struct OutputArgs {
+    /// The call or the output, or the beginning of its id
+    pub(crate) call: String,
+    /// These lines, counted from one, such as 10:20, 10: or :20
+    #[arg(long, value_name = "A:B", conflicts_with_all = ["grep", "tail"])]
+    pub(crate) lines: Option<String>,
+    /// Lines that match a regular expression, with their numbers
+    #[arg(long, value_name = "REGEX", conflicts_with = "tail")]
+    pub(crate) grep: Option<String>,
+    /// The last so many lines
+    #[arg(long, value_name = "N")]
+    pub(crate) tail: Option<usize>,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum PermissionCommand {
+    /// Prints what is decided about an action on a resource
+    Check {
+        /// The action, such as edit
+        action: String,
+        /// The resource, such as src/main.rs
+        resource: String,
+        #[command(flatten)]
+        consent: ConsentArgs,
+    },
+    /// Prints what is decided and why: the rule, where it stands, what it overrode
+    Explain {
+        /// The action, such as edit
+        action: String,
+        /// The resource, such as src/main.rs
+        resource: String,
+        #[command(flatten)]
+        consent: ConsentArgs,
+    },
+    /// Prints exactly what a person would be shown if a call asked
+    Preview {
+        /// The tool
+        tool: String,
+        /// Its input, as for `haft call`
+        #[arg(value_name = "INPUT")]
+        input: Vec<String>,
+        #[command(flatten)]
+        consent: ConsentArgs,
+    },
+    /// Prints the patterns that an "always" would save for a call
+    SuggestAlways {
+        /// The tool
+        #[arg(default_value = "bash")]
+        tool: String,
+        /// Its input, as for `haft call`
+        #[arg(value_name = "INPUT")]
+        input: Vec<String>,
+        /// Short for a tool that runs commands: its input is this command
+        #[arg(long, conflicts_with = "input")]
+        command: Option<String>,
+    },
+    /// Lists the rules that hold and the consents that were saved
+    List,
+    /// Revokes a saved consent
+    Forget {
+        /// The consent, as `haft permission list` names it
+        grant: String,
+    },
+    /// Lists requests that wait for an answer
+    Pending,
+    /// Answers a request
+    Reply {
+        /// The request, as `haft permission pending` names it
+        request: String,
+        /// once, always or reject
+        reply: String,
+        /// What to do instead, for a rejection
+        #[arg(long, short, value_name = "WORDS")]
+        message: Option<String>,
+        /// How far an "always" reaches: session, project or user
+        #[arg(long, default_value = "project")]
+        scope: String,
+    },
+}
+
+#[derive(Subcommand)]
+pub(crate) enum SessionCommand {
+    /// Lists sessions, newest last
+    List {
+        /// At most so many
+        #[arg(long, short = 'n', default_value_t = 20)]
+        limit: usize,
+        /// All of them, of every project
+        #[arg(long)]
+        all: bool,
+    },
+    /// Shows one session and its calls
+    Show {
+        /// The session
+        id: String,
+    },
+    /// Shows a session and those it started
+    Tree {
+        /// The session; every root unless given
+        id: Option<String>,
+    },
+    /// Prints sessions as JSON, one a line
+    Export {
+        /// The session
+        #[arg(required_unless_present = "all")]
+        id: Option<String>,
+        /// Every session
+        #[arg(long)]
+        all: bool,
+    },
+    /// Removes a session, its calls and its outputs
+    Rm {
+        /// The session
+        id: String,
+        /// Does not ask
+        #[arg(long, short = 'y')]
+        yes: bool,
+    },
+}
+
+#[derive(Subcommand)]
+pub(crate) enum TrustCommand {
+    /// Lists trusted projects
+    List,
+    /// Withdraws trust from a project
+    Forget {
+        /// The project; the one around the working directory unless given
+        directory: Option<PathBuf>,
+    },
+}

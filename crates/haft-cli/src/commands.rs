@@ -1,0 +1,14 @@
+//! The commands, one file each.
+
+pub(crate) mod call;
+pub(crate) mod doctor;
+pub(crate) mod gc;
+pub(crate) mod log;
+pub(crate) mod output;
+pub(crate) mod permission;
+pub(crate) mod probe;
+pub(crate) mod session;
+pub(crate) mod shell;
+pub(crate) mod tools;
+pub(crate) mod trust;
+pub(crate) mod when;

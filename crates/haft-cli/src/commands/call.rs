@@ -1,0 +1,105 @@
+//! `haft call`: runs one tool, without a model.
+
+use std::time::{Duration, Instant};
+
+use haft::{Call, CallId, MessageId, Settlement, ToolContext, Turn};
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::permission::show_rehearsal;
+use crate::arguments;
+use crate::cli::{CallArgs, Globals};
+use crate::exit::{Exit, Failure};
+use crate::location::{Location, Mode};
+use crate::report::{self, Outcome};
+use crate::setting::Setting;
+use crate::terminal::Terminal;
+
+pub(crate) async fn run(globals: &Globals, terminal: Terminal, args: CallArgs) -> Result<Exit, Failure> {
+    let setting = Setting::load(globals, terminal)?;
+    let mode = if args.dry_run { Mode::Rehearsal } else { Mode::Live };
+    let location = Location::open(&setting, &args.consent, mode)?;
+    let turn = location.turn().await?;
+    let call = make_call(&setting, &turn, args.tool, &args.input, args.key)?;
+
+    let began = Instant::now();
+    let deadline = args.timeout.map(deadline).transpose()?;
+    let outcome = match settle(&turn, call.clone(), deadline).await? {
+        Waited::Settled(outcome) => outcome,
+        Waited::GaveUp(exit) => {
+            // The call was dropped; closing makes sure that the record says so.
+            location.close().await;
+            terminal.say(&gave_up(exit, &call));
+            return Ok(exit);
+        }
+    };
+    if args.dry_run {
+        if let Ok(Settlement::Rejected(haft::Rejection::Refused(haft::Refusal::Rehearsed { .. }))) = &outcome {
+            return show_rehearsal(terminal, &call.name, &location.rehearsed());
+        }
+    }
+    let exit = report::report(terminal, &call, &outcome, began.elapsed())?;
+    location.close().await;
+    Ok(exit)
+}
+
+/// A call as the command line makes it: in a message of its own.
+pub(crate) fn make_call(
+    setting: &Setting,
+    turn: &Turn,
+    tool: String,
+    words: &[String],
+    key: Option<String>,
+) -> Result<Call, Failure> {
+    let definition = turn.definitions().iter().find(|definition| definition.name.as_str() == tool);
+    let schema = definition.map(|definition| &*definition.input);
+    let input = arguments::input(words, &setting.directory, schema)?;
+    let message = match &key {
+        // The key is what makes two calls the same, so the message must not tell them apart.
+        Some(_) => MessageId::parse("msg_cli"),
+        None => Ok(MessageId::mint()),
+    };
+    Ok(Call {
+        context: ToolContext {
+            session: setting.session.clone(),
+            agent: setting.agent.clone(),
+            message: message.map_err(|error| Failure::usage(error))?,
+            call: CallId::mint(),
+        },
+        provider_id: key,
+        name: tool,
+        input,
+    })
+}
+
+enum Waited {
+    Settled(Outcome),
+    GaveUp(Exit),
+}
+
+/// Waits for the call, for a signal, or for the deadline, whichever comes first. What loses is dropped.
+async fn settle(turn: &Turn, call: Call, deadline: Option<Duration>) -> Result<Waited, Failure> {
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let too_late = async {
+        match deadline {
+            Some(after) => tokio::time::sleep(after).await,
+            None => std::future::pending().await,
+        }
+    };
+    Ok(tokio::select! {
+        outcome = turn.settle(call) => Waited::Settled(outcome),
+        _ = interrupt.recv() => Waited::GaveUp(Exit::Interrupted),
+        _ = terminate.recv() => Waited::GaveUp(Exit::Terminated),
+        () = too_late => Waited::GaveUp(Exit::Deadline),
+    })
+}
+
+fn deadline(seconds: f64) -> Result<Duration, Failure> {
+    let duration = Duration::try_from_secs_f64(seconds).ok().filter(|duration| !duration.is_zero());
+    duration.ok_or_else(|| Failure::usage(format_args!("--timeout {seconds} is not a positive number of seconds")))
+}
+
+fn gave_up(exit: Exit, call: &Call) -> String {
+    let why = if exit == Exit::Deadline { "the deadline passed" } else { "interrupted" };
+    format!("{why}: {} was cancelled ({})", call.name, call.context.call)
+}

@@ -1,0 +1,106 @@
+//! `haft doctor`: looks at everything haft depends on here, and says what is wrong.
+
+use haft::visible;
+use serde_json::{Value, json};
+
+use crate::cli::{ConsentArgs, Globals};
+use crate::commands::when::size;
+use crate::config::Standing;
+use crate::exit::{Exit, Failure};
+use crate::location::{Location, Mode, open_store, ruleset};
+use crate::setting::Setting;
+use crate::terminal::Terminal;
+
+/// One thing that was looked at.
+struct Finding {
+    about: &'static str,
+    ok: bool,
+    text: String,
+}
+
+impl Finding {
+    fn new(about: &'static str, result: Result<String, Failure>) -> Finding {
+        match result {
+            Ok(text) => Finding { about, ok: true, text },
+            Err(failure) => Finding { about, ok: false, text: failure.message() },
+        }
+    }
+}
+
+pub(crate) async fn run(globals: &Globals, terminal: Terminal) -> Result<Exit, Failure> {
+    let setting = Setting::load(globals, terminal)?;
+    let mut findings = vec![
+        Finding::new("version", Ok(env!("CARGO_PKG_VERSION").to_owned())),
+        Finding::new("project", Ok(project(&setting))),
+        Finding::new("config", Ok(config(&setting))),
+        Finding::new("rules", rules(&setting)),
+        Finding::new("tools", tools(&setting).await),
+        Finding::new("store", store(&setting)),
+    ];
+    findings.extend(setting.config.warnings().iter().map(|warning| Finding {
+        about: "warning",
+        ok: true,
+        text: warning.to_string(),
+    }));
+    let sound = findings.iter().all(|finding| finding.ok);
+    if terminal.json {
+        let findings: Vec<Value> = findings
+            .iter()
+            .map(|finding| json!({ "about": finding.about, "ok": finding.ok, "text": finding.text }))
+            .collect();
+        terminal.document(&json!({ "v": 1, "ok": sound, "findings": findings }))?;
+    } else {
+        let style = terminal.out();
+        for finding in &findings {
+            let mark = if finding.ok { style.green("ok  ") } else { style.red("FAIL") };
+            terminal.line(&format!("{mark} {:8} {}", finding.about, haft::visible_lines(&finding.text)))?;
+        }
+    }
+    Ok(if sound { Exit::Ok } else { Exit::Defect })
+}
+
+fn project(setting: &Setting) -> String {
+    let trust = if setting.trusted { "trusted" } else { "not trusted: its configuration can only narrow" };
+    format!("{} ({trust})", visible(&setting.project().to_string_lossy()))
+}
+
+fn config(setting: &Setting) -> String {
+    let sources = setting.config.sources();
+    if sources.is_empty() {
+        return "no configuration; the defaults hold".to_owned();
+    }
+    let one = |source: &crate::config::ReadSource| {
+        let note = match source.standing {
+            Standing::Full => "",
+            Standing::Narrowing => " (only narrows)",
+        };
+        format!("{}{note}", visible(&source.name))
+    };
+    sources.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+fn rules(setting: &Setting) -> Result<String, Failure> {
+    let rules = ruleset(setting, &ConsentArgs::default())?;
+    Ok(format!("{} rules for {}", rules.rules().count(), setting.agent))
+}
+
+async fn tools(setting: &Setting) -> Result<String, Failure> {
+    let location = Location::open(setting, &ConsentArgs::default(), Mode::Rehearsal)?;
+    let turn = location.turn().await?;
+    let names: Vec<&str> = turn.definitions().iter().map(|tool| tool.name.as_str()).collect();
+    Ok(names.join(", "))
+}
+
+fn store(setting: &Setting) -> Result<String, Failure> {
+    let store = open_store(setting)?;
+    let usage = store.usage()?;
+    let directory = visible(&store.data_dir().to_string_lossy());
+    match store.check()?.as_slice() {
+        [] => Ok(format!(
+            "{directory}, whole, {} calls, {} of outputs",
+            usage.calls,
+            size(usage.outputs_bytes)
+        )),
+        problems => Err(Failure::new(Exit::Defect, anyhow::anyhow!("{directory}: {}", problems.join("; ")))),
+    }
+}

@@ -1,0 +1,65 @@
+//! `haft gc`: what haft keeps, where and how large it is, and what of it may go.
+
+use haft::visible;
+use serde_json::{Value, json};
+
+use crate::cli::Globals;
+use crate::commands::when::{now_ms, size};
+use crate::exit::{Exit, Failure};
+use crate::location::open_store;
+use crate::setting::Setting;
+use crate::terminal::Terminal;
+
+pub(crate) async fn run(globals: &Globals, terminal: Terminal, yes: bool) -> Result<Exit, Failure> {
+    let setting = Setting::load(globals, terminal)?;
+    let store = open_store(&setting)?;
+    let usage = store.usage()?;
+    let data = store.data_dir().to_string_lossy().into_owned();
+    let swept = match yes {
+        true => Some(store.sweep(now_ms()).await?),
+        false => None,
+    };
+    store.close().await;
+    if terminal.json {
+        let set_aside: Vec<Value> = usage
+            .set_aside
+            .iter()
+            .map(|(path, bytes)| json!({ "path": path.to_string_lossy(), "bytes": bytes }))
+            .collect();
+        terminal.document(&json!({
+            "v": 1,
+            "directory": data,
+            "database": { "bytes": usage.database_bytes + usage.log_bytes, "media": usage.media_bytes },
+            "outputs": { "count": usage.outputs, "bytes": usage.outputs_bytes },
+            "sessions": usage.sessions,
+            "calls": usage.calls,
+            "events": usage.events,
+            "grants": usage.grants,
+            "sweepable": { "count": usage.sweepable, "bytes": usage.sweepable_bytes },
+            "setAside": set_aside,
+            "removed": swept.map(|swept| json!({ "count": swept.outputs.len(), "bytes": swept.bytes })),
+        }))?;
+        return Ok(Exit::Ok);
+    }
+    terminal.line(&visible(&data))?;
+    let database = size(usage.database_bytes + usage.log_bytes);
+    terminal.line(&format!(
+        "  record    {database:>10}   {} sessions, {} calls, {} events, {} saved consents",
+        usage.sessions, usage.calls, usage.events, usage.grants
+    ))?;
+    terminal.line(&format!("  outputs   {:>10}   {} retained", size(usage.outputs_bytes), usage.outputs))?;
+    for (path, bytes) in &usage.set_aside {
+        terminal.line(&format!("  set aside {:>10}   {}", size(*bytes), visible(&path.to_string_lossy())))?;
+    }
+    match swept {
+        Some(swept) => terminal.line(&format!("removed {} outputs, {}", swept.outputs.len(), size(swept.bytes)))?,
+        None => {
+            let may_go = format!("{} outputs, {}", usage.sweepable, size(usage.sweepable_bytes));
+            terminal.line(&format!("may go: {may_go} (older than the retention time, or beyond its size)"))?;
+            if usage.sweepable > 0 {
+                terminal.note("remove them with: haft gc --yes");
+            }
+        }
+    }
+    Ok(Exit::Ok)
+}

@@ -1,0 +1,178 @@
+//! `haft log`: what was called, when, and how it ended.
+
+use haft::{Ended, Input, Settlement, visible, visible_lines};
+use haft_store::{CallDetail, CallFilter, CallRow, Lookup, State, Store};
+use serde_json::{Value, json};
+
+use crate::cli::{Globals, LogArgs, LogCommand};
+use crate::commands::when::{moment, now_ms, since};
+use crate::exit::{Exit, Failure};
+use crate::history;
+use crate::location::open_store;
+use crate::setting::Setting;
+use crate::terminal::Terminal;
+
+/// How often a log that is followed looks for more.
+const LOOK_EVERY: std::time::Duration = std::time::Duration::from_millis(200);
+
+pub(crate) async fn run(globals: &Globals, terminal: Terminal, args: LogArgs) -> Result<Exit, Failure> {
+    let setting = Setting::load(globals, terminal)?;
+    let store = open_store(&setting)?;
+    match args.command {
+        Some(LogCommand::Show { call }) => show(&store, terminal, &call),
+        Some(LogCommand::Verify) => verify(&store, terminal),
+        None => list(&setting, &store, terminal, globals, &args).await,
+    }
+}
+
+async fn list(
+    setting: &Setting,
+    store: &Store,
+    terminal: Terminal,
+    globals: &Globals,
+    args: &LogArgs,
+) -> Result<Exit, Failure> {
+    let mut filter = CallFilter {
+        session: globals.session.is_some().then(|| setting.session.clone()),
+        tool: args.tool.clone(),
+        status: args.status.clone(),
+        since_ms: args.since.as_deref().map(|age| since(age, now_ms())).transpose()?,
+        after: None,
+        limit: Some(u32::try_from(args.limit).unwrap_or(u32::MAX)),
+    };
+    let mut last = print(store, terminal, &filter)?;
+    while args.follow {
+        tokio::select! {
+            () = tokio::time::sleep(LOOK_EVERY) => {}
+            _ = tokio::signal::ctrl_c() => return Ok(Exit::Interrupted),
+        }
+        filter.after = last.or(Some(0));
+        last = print(store, terminal, &filter)?.or(last);
+    }
+    Ok(Exit::Ok)
+}
+
+/// Prints the calls that fit, and returns the place of the last.
+fn print(store: &Store, terminal: Terminal, filter: &CallFilter) -> Result<Option<u64>, Failure> {
+    let calls = store.calls(filter)?;
+    for call in &calls {
+        match terminal.json {
+            true => terminal.document(&document(call))?,
+            false => terminal.line(&line(terminal, call))?,
+        }
+    }
+    Ok(calls.last().map(|call| call.seq))
+}
+
+/// One call in one line.
+pub(super) fn line(terminal: Terminal, call: &CallRow) -> String {
+    let style = terminal.out();
+    let state = match &call.state {
+        State::Completed => style.green("completed"),
+        State::Error { reason } => style.red(reason),
+        State::Pending | State::Running => style.yellow(call.state.as_str()),
+    };
+    let took = call.ended_ms.map(|ended| format!("{} ms", (ended - call.called_ms).max(0))).unwrap_or_default();
+    let wanted = visible(&format!("{} {}", call.tool, call.title));
+    format!("{}  {}  {state}  {wanted}  {}", style.dim(&moment(call.called_ms)), call.id, style.dim(&took))
+}
+
+/// One call as a document.
+pub(super) fn document(call: &CallRow) -> Value {
+    let reason = match &call.state {
+        State::Error { reason } => Some(reason),
+        State::Pending | State::Running | State::Completed => None,
+    };
+    json!({
+        "v": 1,
+        "seq": call.seq,
+        "call": call.id.as_str(),
+        "session": call.session.as_str(),
+        "message": call.message.as_str(),
+        "key": call.provider_id,
+        "agent": call.agent,
+        "tool": call.tool,
+        "status": call.state.as_str(),
+        "reason": reason,
+        "changed": call.acted,
+        "title": call.title,
+        "time": { "called": call.called_ms, "started": call.started_ms, "ended": call.ended_ms },
+    })
+}
+
+fn show(store: &Store, terminal: Terminal, id: &str) -> Result<Exit, Failure> {
+    let call = find(store, id)?;
+    if terminal.json {
+        let mut shown = document(&call.row);
+        shown["input"] = input(&call.input);
+        shown["changedInput"] = call.changed_input.clone().unwrap_or(Value::Null);
+        shown["output"] = told(&call).into();
+        shown["files"] = call.intents.iter().map(|intent| intent.path.to_string_lossy().into_owned()).collect();
+        shown["retained"] = call.output.as_ref().map_or(Value::Null, |output| {
+            json!({ "id": output.id.as_str(), "bytes": output.bytes, "lines": output.lines })
+        });
+        terminal.document(&shown)?;
+        return Ok(Exit::Ok);
+    }
+    let style = terminal.out();
+    terminal.line(&line(terminal, &call.row))?;
+    terminal.line(&format!("{} {}  {} {}", style.dim("session"), call.row.session, style.dim("agent"), visible(&call.row.agent)))?;
+    terminal.line(&style.dim("input"))?;
+    terminal.foreign(&format!("{:#}", input(&call.input)))?;
+    if let Some(changed) = &call.changed_input {
+        terminal.line(&style.dim("input as a hook changed it"))?;
+        terminal.foreign(&format!("{changed:#}"))?;
+    }
+    for intent in &call.intents {
+        terminal.line(&format!("{} {}", style.dim("file"), visible(&intent.path.to_string_lossy())))?;
+    }
+    terminal.line(&style.dim("told"))?;
+    terminal.foreign(&told(&call))?;
+    if let Some(output) = &call.output {
+        terminal.note(&format!("the whole output ({} lines): haft output {}", output.lines, call.row.id));
+    }
+    Ok(Exit::Ok)
+}
+
+/// The one call whose id begins like this.
+pub(super) fn find(store: &Store, id: &str) -> Result<CallDetail, Failure> {
+    match store.call(id)? {
+        Lookup::One(call) => Ok(*call),
+        Lookup::Nothing => {
+            Err(Failure::usage(format_args!("there is no call {id:?}")).hint("`haft log` lists them"))
+        }
+        Lookup::Several(ids) => {
+            let ids: Vec<&str> = ids.iter().map(haft::CallId::as_str).collect();
+            Err(Failure::usage(format_args!("{id:?} is the beginning of several calls: {}", ids.join(", "))))
+        }
+    }
+}
+
+/// What was told of a call's end.
+pub(super) fn told(call: &CallDetail) -> String {
+    match &call.ended {
+        None => format!("the call is {}", call.row.state.as_str()),
+        Some(Ended::Settled(settlement)) => match &**settlement {
+            Settlement::Completed(done) => done.text(),
+            Settlement::Rejected(why) => why.to_string(),
+        },
+        Some(other) => format!("the call {}", history::end(other)),
+    }
+}
+
+fn input(input: &Input) -> Value {
+    match input {
+        Input::Json(value) => value.clone(),
+        Input::Malformed { text, .. } => Value::from(text.as_str()),
+    }
+}
+
+fn verify(store: &Store, terminal: Terminal) -> Result<Exit, Failure> {
+    let problems = store.check()?;
+    match terminal.json {
+        true => terminal.document(&json!({ "v": 1, "ok": problems.is_empty(), "problems": problems }))?,
+        false if problems.is_empty() => terminal.line("the record is whole")?,
+        false => terminal.line(&visible_lines(&problems.join("\n")))?,
+    }
+    Ok(if problems.is_empty() { Exit::Ok } else { Exit::Defect })
+}

@@ -1,0 +1,90 @@
+//! `haft permission pending`, `reply` and `forget`: requests of other processes, and saved consents.
+
+use haft::permission::{Reply, Scope};
+use haft::{GrantId, RequestId, visible};
+use haft_store::{Answered, PendingRequest};
+use serde_json::{Value, json};
+
+use crate::commands::when::{moment, now_ms};
+use crate::exit::{Exit, Failure};
+use crate::location::open_store;
+use crate::setting::Setting;
+
+pub(super) fn pending(setting: &Setting) -> Result<Exit, Failure> {
+    let terminal = setting.terminal;
+    let requests = open_store(setting)?.pending_requests()?;
+    if terminal.json {
+        let requests: Vec<Value> = requests.iter().map(document).collect();
+        terminal.document(&json!({ "v": 1, "requests": requests }))?;
+        return Ok(Exit::Ok);
+    }
+    for request in &requests {
+        let patterns: Vec<&str> = texts(&request.body["patterns"]);
+        let wanted = visible(&format!("{} {}", request.body["permission"].as_str().unwrap_or("?"), patterns.join(", ")));
+        let age = (now_ms() - request.asked_ms).max(0) / 1000;
+        terminal.line(&format!("{}  {}  {}  {age} s", request.id, terminal.out().bold(&wanted), request.session))?;
+    }
+    match requests.as_slice() {
+        [] => terminal.note("nothing is waiting"),
+        [first, ..] => terminal.note(&format!("answer with: haft permission reply {} once|always|reject", first.id)),
+    }
+    Ok(Exit::Ok)
+}
+
+pub(super) async fn reply(
+    setting: &Setting,
+    request: &str,
+    word: &str,
+    words: Option<String>,
+    scope: &str,
+) -> Result<Exit, Failure> {
+    let id = RequestId::parse(request).map_err(Failure::usage)?;
+    let scope = Scope::parse(scope).ok_or_else(|| {
+        Failure::usage(format_args!("unknown scope {scope:?}")).hint("the scopes are session, project and user")
+    })?;
+    let reply = Reply::parse(word, scope, words).ok_or_else(|| {
+        Failure::usage(format_args!("unknown reply {word:?}")).hint("the replies are once, always and reject")
+    })?;
+    let store = open_store(setting)?;
+    let answered = store.answer_request(&id, &reply).await?;
+    store.close().await;
+    match answered {
+        Answered::Answered => {
+            setting.terminal.note(&format!("{id}: {}", reply.as_str()));
+            Ok(Exit::Ok)
+        }
+        Answered::NotFound => Err(Failure::usage(format_args!("no request {id} is waiting"))
+            .hint("`haft permission pending` lists those that are")),
+    }
+}
+
+pub(super) async fn forget(setting: &Setting, grant: &str) -> Result<Exit, Failure> {
+    let id = GrantId::parse(grant).map_err(Failure::usage)?;
+    let store = open_store(setting)?;
+    let known = store.forget(&id).await?;
+    store.close().await;
+    if !known {
+        return Err(Failure::usage(format_args!("there is no saved consent {id}"))
+            .hint("`haft permission list` names them"));
+    }
+    setting.terminal.note(&format!("{id} is revoked"));
+    Ok(Exit::Ok)
+}
+
+fn document(request: &PendingRequest) -> Value {
+    json!({
+        "id": request.id.as_str(),
+        "session": request.session,
+        "call": request.call,
+        "project": request.project,
+        "asked": moment(request.asked_ms),
+        "permission": request.body["permission"],
+        "patterns": request.body["patterns"],
+        "always": request.body["always"],
+        "metadata": request.body["metadata"],
+    })
+}
+
+fn texts(list: &Value) -> Vec<&str> {
+    list.as_array().into_iter().flatten().filter_map(Value::as_str).collect()
+}

@@ -1,0 +1,92 @@
+//! The rules that haft ships: ordinary work in a workspace asks nothing, and leaving it asks.
+
+use std::path::Path;
+
+use haft::permission::{Effect, Layer, Origin, Rule};
+
+use Effect::{Allow, Ask, Deny};
+
+/// One shipped rule: what is done, to what, and whether it may be.
+type Row = (&'static str, &'static str, Effect);
+
+/// Secrets are often kept in these files.
+#[rustfmt::skip]
+const READING: [Row; 4] = [
+    ("read", "*",             Allow),
+    ("read", "*.env",         Ask),
+    ("read", "*.env.*",       Ask),
+    ("read", "*.env.example", Allow),
+];
+
+#[rustfmt::skip]
+const FOR_ALL: [Row; 7] = [
+    ("*",                  "*", Allow),
+    ("doom_loop",          "*", Ask),
+    ("external_directory", "*", Ask),
+    ("protected_path",     "*", Ask),
+    ("question",           "*", Deny),
+    ("plan_enter",         "*", Deny),
+    ("plan_exit",          "*", Deny),
+];
+
+/// A shipped agent: its name and what it may do more or less than others.
+#[rustfmt::skip]
+const AGENTS: [(&str, &[Row]); 4] = [
+    ("build", &[
+        ("question",   "*", Allow),
+        ("plan_enter", "*", Allow),
+    ]),
+    ("plan", &[
+        ("question",  "*",                   Allow),
+        ("plan_exit", "*",                   Allow),
+        ("task",      "general",             Deny),
+        ("edit",      "*",                   Deny),
+        ("edit",      ".opencode/plans/*.md", Allow),
+        ("edit",      ".haft/plans/*.md",     Allow),
+    ]),
+    ("general", &[
+        ("todowrite", "*", Deny),
+    ]),
+    ("explore", &[
+        ("*",                  "*", Deny),
+        ("grep",               "*", Allow),
+        ("glob",               "*", Allow),
+        ("list",               "*", Allow),
+        ("bash",               "*", Allow),
+        ("webfetch",           "*", Allow),
+        ("websearch",          "*", Allow),
+        ("codesearch",         "*", Allow),
+        // What it may do is still subject to these questions.
+        READING[0], READING[1], READING[2], READING[3],
+        ("doom_loop",          "*", Ask),
+        ("external_directory", "*", Ask),
+    ]),
+];
+
+/// The agent whose plans are kept with haft's data.
+const PLANNER: &str = "plan";
+
+/// The names of the shipped agents.
+pub(crate) fn agents() -> impl Iterator<Item = &'static str> {
+    AGENTS.iter().map(|(name, _)| *name)
+}
+
+/// The shipped rules for an agent: those for all, then its own. Configured rules come after them.
+pub(crate) fn rules(agent: &str, data: &Path) -> Vec<Rule> {
+    let shipped = Origin::named(Layer::Defaults, "shipped defaults");
+    let own = Origin::named(Layer::Defaults, &format!("shipped defaults of the agent {agent}"));
+    let to_rule = |origin: &Origin| {
+        let origin = origin.clone();
+        move |(action, pattern, effect): &Row| Rule::new(action, pattern, *effect, origin.clone())
+    };
+    let mut rules: Vec<Rule> = FOR_ALL.iter().chain(&READING).map(to_rule(&shipped)).collect();
+    let rows = AGENTS.iter().find(|(name, _)| *name == agent).map(|(_, rows)| *rows);
+    rules.extend(rows.unwrap_or_default().iter().map(to_rule(&own)));
+    if agent == PLANNER {
+        let plans = data.join("plans");
+        let plans = plans.to_string_lossy();
+        rules.push(Rule::new("edit", &format!("{plans}/*.md"), Allow, own.clone()));
+        rules.push(Rule::new("external_directory", &format!("{plans}/*"), Allow, own));
+    }
+    rules
+}

@@ -1,0 +1,153 @@
+//! Which sources there are, in which order. Later ones win.
+//!
+//! 1. `<config>/opencode/`: `config.json`, then the four names
+//! 2. `<config>/haft/`: the four names
+//! 3. the files that `OPENCODE_CONFIG` and `HAFT_CONFIG` name
+//! 4. the project, from its root down to the working directory: the four names
+//! 5. `.opencode/`, then `.haft/`, from the working directory up to the root: the four names
+//! 6. `~/.opencode/` and the directory that `OPENCODE_CONFIG_DIR` names: the four names
+//! 7. the text in `OPENCODE_CONFIG_CONTENT` and `HAFT_CONFIG_CONTENT`
+//! 8. the rules in `OPENCODE_PERMISSION` and `HAFT_PERMISSION`
+//!
+//! The four names are `opencode.json`, `opencode.jsonc`, `haft.json` and `haft.jsonc`. Numbers 4 and 5 are the
+//! project's word; all others are the person's. A directory that is both is the person's.
+
+use std::path::{Path, PathBuf};
+
+use haft::permission::Layer;
+
+use super::error::ConfigError;
+use super::read::shown_path;
+use crate::paths::{Env, Paths};
+
+/// Whose keys a source holds, and how strictly they are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Family {
+    /// Written for opencode: what haft does not know is passed over with a warning.
+    Opencode,
+    /// Written for haft: what haft does not know is a mistake.
+    Haft,
+}
+
+/// A place where configuration may be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Source {
+    /// What it is called in messages and origins.
+    pub(crate) name: String,
+    /// Where its text is.
+    pub(crate) content: Content,
+    /// How it is read.
+    pub(crate) family: Family,
+    /// Whose word it is.
+    pub(crate) layer: Layer,
+}
+
+/// Where the text of a source is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Content {
+    /// In a file, if it exists.
+    File(PathBuf),
+    /// In a file that a variable names, and which therefore has to exist.
+    Named {
+        /// The variable.
+        variable: &'static str,
+        /// The file.
+        path: PathBuf,
+    },
+    /// In a variable.
+    Inline(String),
+    /// In a variable that holds nothing but rules.
+    Rules(String),
+}
+
+impl Source {
+    /// The file it is in, if it is in one.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match &self.content {
+            Content::File(path) | Content::Named { path, .. } => Some(path),
+            Content::Inline(_) | Content::Rules(_) => None,
+        }
+    }
+}
+
+/// A variable that holds a text, how that is read, and what it is.
+type Variable = (&'static str, Family, fn(String) -> Content);
+
+const NAMES: [(&str, Family); 4] = [
+    ("opencode.json", Family::Opencode),
+    ("opencode.jsonc", Family::Opencode),
+    ("haft.json", Family::Haft),
+    ("haft.jsonc", Family::Haft),
+];
+
+/// Lists every place where configuration may be, the most important last. `cwd` lies at or below `root`.
+pub(crate) fn sources(env: &Env, paths: &Paths, cwd: &Path, root: &Path) -> Result<Vec<Source>, ConfigError> {
+    let named_directory = env.get("OPENCODE_CONFIG_DIR").map(|value| cwd.join(value));
+    let dot_opencode = paths.home.as_ref().map(|home| home.join(".opencode"));
+
+    let mut sources = Vec::new();
+    if let Some(directory) = &paths.opencode {
+        sources.push(file(directory.join("config.json"), Family::Opencode, Layer::Global));
+        sources.extend(in_directory(directory, Layer::Global));
+    }
+    sources.extend(in_directory(&paths.config, Layer::Global));
+    sources.extend(named_file(env, cwd, "OPENCODE_CONFIG", Family::Opencode));
+    sources.extend(named_file(env, cwd, "HAFT_CONFIG", Family::Haft));
+    if !env.is_on("OPENCODE_DISABLE_PROJECT_CONFIG") {
+        let persons =
+            [paths.opencode.as_ref(), Some(&paths.config), dot_opencode.as_ref(), named_directory.as_ref()];
+        sources.extend(of_project(cwd, root, &persons.into_iter().flatten().collect::<Vec<_>>()));
+    }
+    for directory in [dot_opencode, named_directory].into_iter().flatten() {
+        sources.extend(in_directory(&directory, Layer::Global));
+    }
+    let variables: [Variable; 4] = [
+        ("OPENCODE_CONFIG_CONTENT", Family::Opencode, Content::Inline),
+        ("HAFT_CONFIG_CONTENT", Family::Haft, Content::Inline),
+        ("OPENCODE_PERMISSION", Family::Opencode, Content::Rules),
+        ("HAFT_PERMISSION", Family::Haft, Content::Rules),
+    ];
+    for (variable, family, content) in variables {
+        let Some(value) = env.get(variable) else { continue };
+        let text = value.to_str().ok_or(ConfigError::NotText { variable })?;
+        let content = content(text.to_owned());
+        sources.push(Source { name: variable.to_owned(), content, family, layer: Layer::Global });
+    }
+    Ok(sources)
+}
+
+/// The project's files from the root down, then its directories from the working directory up.
+fn of_project(cwd: &Path, root: &Path, persons: &[&PathBuf]) -> Vec<Source> {
+    let real: Vec<PathBuf> = persons.iter().filter_map(|directory| directory.canonicalize().ok()).collect();
+    let is_persons =
+        |directory: &PathBuf| persons.contains(&directory) || real.iter().any(|real| real == directory);
+    let levels: Vec<&Path> = match cwd.starts_with(root) {
+        true => cwd.ancestors().take_while(|level| level.starts_with(root)).collect(),
+        false => vec![cwd],
+    };
+    let plain = levels.iter().rev().map(|level| level.to_path_buf());
+    let hidden = levels.iter().flat_map(|level| [level.join(".opencode"), level.join(".haft")]);
+    let hidden = hidden.filter(|directory| directory.is_dir());
+    let directories = plain.chain(hidden).filter(|directory| !is_persons(directory));
+    directories.flat_map(|directory| in_directory(&directory, Layer::Project)).collect()
+}
+
+fn in_directory(directory: &Path, layer: Layer) -> [Source; 4] {
+    NAMES.map(|(name, family)| file(directory.join(name), family, layer))
+}
+
+fn file(path: PathBuf, family: Family, layer: Layer) -> Source {
+    Source { name: shown_path(&path), content: Content::File(path), family, layer }
+}
+
+/// The file that a variable names. Its own name tells the family; any other name is the variable's.
+fn named_file(env: &Env, cwd: &Path, variable: &'static str, default: Family) -> Option<Source> {
+    let path = cwd.join(env.get(variable)?);
+    let known = NAMES.iter().find(|(name, _)| path.ends_with(name));
+    Some(Source {
+        name: shown_path(&path),
+        family: known.map_or(default, |(_, family)| *family),
+        content: Content::Named { variable, path },
+        layer: Layer::Global,
+    })
+}

@@ -1,0 +1,219 @@
+//! The configuration: opencode's, read as opencode reads it, and haft's own beside it.
+//!
+//! [`discover`] says which sources there are and in which order; [`text`] reads one and puts in what it refers to;
+//! [`parse`] makes [`node`]s of it that know their places; [`schema`] checks the keys; [`rules`] takes the permission
+//! rules out, [`merge`] joins the rest. Everything is read once.
+//!
+//! Until the person trusts a project, its files can only narrow: their rules count where they are stricter, nothing
+//! in them is replaced by variables or other files, and none of their other keys has any effect.
+
+mod agents;
+mod defaults;
+mod discover;
+mod error;
+mod merge;
+mod node;
+mod parse;
+mod permission;
+mod read;
+mod references;
+mod rules;
+mod schema;
+mod settings;
+mod text;
+mod warning;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use haft::permission::{Layer, Origin, Rule, Ruleset};
+
+pub(crate) use agents::AgentError;
+pub(crate) use error::{ConfigError, Located};
+pub(crate) use node::Node;
+pub(crate) use permission::{permission_file, permission_rules, plain_rules};
+pub(crate) use read::{Unread, read_bounded};
+pub(crate) use rules::Standing;
+
+use crate::paths::{Env, Paths};
+use discover::{Content, Source};
+use permission::{Collector, Voice};
+use rules::SourceRules;
+use settings::AskedFor;
+use text::{References, Text};
+use warning::Warnings;
+
+/// The configuration of one working directory.
+#[derive(Debug)]
+pub(crate) struct Config {
+    sources: Vec<ReadSource>,
+    rules: Vec<SourceRules>,
+    reasons: Vec<(Origin, String)>,
+    merged: Node,
+    warnings: Vec<Located>,
+    asked_for: AskedFor,
+    data: PathBuf,
+}
+
+/// A source that was found and read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ReadSource {
+    /// The file or the variable.
+    pub(crate) name: String,
+    /// The file, if it is one.
+    pub(crate) path: Option<PathBuf>,
+    /// Whose word it is.
+    pub(crate) layer: Layer,
+    /// Whether its word counts in full.
+    pub(crate) standing: Standing,
+}
+
+impl Config {
+    /// Reads all sources for a working directory, which lies in a git worktree or in none. Links in both are resolved.
+    pub(crate) fn load(
+        env: &Env,
+        paths: &Paths,
+        cwd: &Path,
+        worktree: Option<&Path>,
+        trusted: bool,
+    ) -> Result<Config, ConfigError> {
+        let empty = Text::new("no configuration", "")?;
+        let mut loading = Loading {
+            env,
+            home: paths.home.as_deref(),
+            cwd,
+            collector: Collector::new(paths.home.as_deref()),
+            config: Config {
+                sources: Vec::new(),
+                rules: Vec::new(),
+                reasons: Vec::new(),
+                merged: parse::parse(&empty)?,
+                warnings: Vec::new(),
+                asked_for: AskedFor::by(env),
+                data: paths.data.clone(),
+            },
+        };
+        for source in discover::sources(env, paths, cwd, worktree.unwrap_or(cwd))? {
+            let standing = match source.layer {
+                Layer::Project if !trusted => Standing::Narrowing,
+                _ => Standing::Full,
+            };
+            loading.source(source, standing)?;
+        }
+        let Loading { collector, config, .. } = loading;
+        Ok(Config { reasons: collector.reasons, ..config })
+    }
+
+    /// The rules that an agent works under. Those of the session win.
+    pub(crate) fn ruleset(&self, agent: &str, session: Vec<Rule>) -> Result<Ruleset, AgentError> {
+        agents::check(agent, &self.merged, &self.rules)?;
+        Ok(rules::join(&self.rules, agent, &self.data, session))
+    }
+
+    /// The agents that may work, sorted.
+    pub(crate) fn agents(&self) -> BTreeSet<String> {
+        agents::known(&self.merged)
+    }
+
+    /// What stands under a key at the top, merged. Rules are not part of it.
+    pub(crate) fn get(&self, key: &str) -> Option<&Node> {
+        self.merged.get(key)
+    }
+
+    /// Why a rule was written, if its author said so.
+    pub(crate) fn why(&self, origin: &Origin) -> Option<&str> {
+        self.reasons.iter().find(|(rule, _)| rule == origin).map(|(_, why)| why.as_str())
+    }
+
+    /// What was read, in order.
+    pub(crate) fn sources(&self) -> &[ReadSource] {
+        &self.sources
+    }
+
+    /// What is probably a mistake.
+    pub(crate) fn warnings(&self) -> &[Located] {
+        &self.warnings
+    }
+}
+
+/// Whether a project brings configuration of its own, which somebody would have to trust.
+pub(crate) fn has_project_files(
+    env: &Env,
+    paths: &Paths,
+    cwd: &Path,
+    worktree: Option<&Path>,
+) -> Result<bool, ConfigError> {
+    let sources = discover::sources(env, paths, cwd, worktree.unwrap_or(cwd))?;
+    let mut projects = sources.iter().filter(|source| source.layer == Layer::Project);
+    Ok(projects.any(|source| source.path().is_some_and(Path::exists)))
+}
+
+struct Loading<'a> {
+    env: &'a Env,
+    home: Option<&'a Path>,
+    cwd: &'a Path,
+    collector: Collector<'a>,
+    config: Config,
+}
+
+impl Loading<'_> {
+    fn source(&mut self, source: Source, standing: Standing) -> Result<(), ConfigError> {
+        let Some(text) = read(&source)? else { return Ok(()) };
+        let mut warnings = Warnings::default();
+        let voice = Voice { family: source.family, layer: source.layer };
+        let rules = match &source.content {
+            Content::Rules(_) => {
+                let value = parse::parse(&text)?;
+                let rules = self.collector.permission(&value.span, &value, voice, &mut warnings)?;
+                SourceRules::alone(standing, rules)
+            }
+            Content::File(_) | Content::Named { .. } | Content::Inline(_) => {
+                let text = match standing {
+                    Standing::Full => self.expand(text, &source, &mut warnings)?,
+                    Standing::Narrowing => text,
+                };
+                let mut root = parse::parse(&text)?;
+                schema::check(&root, source.family, &mut warnings)?;
+                let rules =
+                    SourceRules::take(&mut root, standing, &mut self.collector, voice, &mut warnings)?;
+                match standing {
+                    Standing::Full => merge::merge(&mut self.config.merged, root),
+                    Standing::Narrowing => {}
+                }
+                rules
+            }
+        };
+        self.config.rules.push(rules);
+        self.config.warnings.extend(warnings.into_list());
+        let path = source.path().map(Path::to_path_buf);
+        self.config.sources.push(ReadSource { name: source.name, path, layer: source.layer, standing });
+        Ok(())
+    }
+
+    fn expand(
+        &self,
+        text: Arc<Text>,
+        source: &Source,
+        warnings: &mut Warnings,
+    ) -> Result<Arc<Text>, ConfigError> {
+        let base = source.path().and_then(Path::parent).unwrap_or(self.cwd);
+        text.expand(&References { env: self.env, base, home: self.home }, warnings)
+    }
+}
+
+/// The text of a source, if it is there.
+fn read(source: &Source) -> Result<Option<Arc<Text>>, ConfigError> {
+    let name = &source.name;
+    match &source.content {
+        Content::File(path) => Text::read(name, path),
+        Content::Named { variable, path } => match Text::read(name, path)? {
+            Some(text) => Ok(Some(text)),
+            None => Err(ConfigError::Missing { variable, name: name.clone() }),
+        },
+        Content::Inline(text) | Content::Rules(text) => Text::new(name, text).map(Some),
+    }
+}

@@ -1,0 +1,210 @@
+//! The keys that a configuration may hold. What haft does not use may hold anything.
+
+use super::discover::Family;
+use super::error::{ConfigError, Located, Problem};
+use super::node::{Entry, Kind, Node};
+use super::warning::Warnings;
+
+/// A key, and what belongs under it.
+struct Key {
+    name: &'static str,
+    holds: Holds,
+    readers: Readers,
+}
+
+/// Who reads a key.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Readers {
+    /// opencode, and haft in its files too.
+    Both,
+    /// haft alone; in a file of opencode it is unknown.
+    Haft,
+}
+
+/// What belongs under a key.
+enum Holds {
+    /// Anything: it is read elsewhere, or not at all.
+    Any,
+    /// `true` or `false`.
+    Switch,
+    /// A whole number above zero.
+    Count,
+    /// A text.
+    Text,
+    /// A list.
+    List,
+    /// These keys and no others.
+    Keys(&'static [Key]),
+    /// A table of things that may hold these keys and others.
+    Named(&'static [Key]),
+}
+
+const fn both(name: &'static str, holds: Holds) -> Key {
+    Key { name, holds, readers: Readers::Both }
+}
+
+const fn haft(name: &'static str, holds: Holds) -> Key {
+    Key { name, holds, readers: Readers::Haft }
+}
+
+const AGENT: &[Key] = &[both("disable", Holds::Switch)];
+
+const TOOL_OUTPUT: &[Key] = &[
+    both("max_lines", Holds::Count),
+    both("max_bytes", Holds::Count),
+    haft("max_media_bytes", Holds::Count),
+];
+
+const RETENTION: &[Key] = &[haft("days", Holds::Count), haft("bytes", Holds::Count)];
+
+const EXPERIMENTAL: &[Key] = &[
+    both("batch_tool", Holds::Switch),
+    both("chatMaxRetries", Holds::Any),
+    both("continue_loop_on_deny", Holds::Switch),
+    both("disable_paste_summary", Holds::Any),
+    haft("exa", Holds::Switch),
+    both("hook", Holds::Any),
+    haft("lsp_tool", Holds::Switch),
+    both("mcp_timeout", Holds::Count),
+    both("openTelemetry", Holds::Any),
+    haft("plan_mode", Holds::Switch),
+    both("policies", Holds::Any),
+    both("primary_tools", Holds::List),
+];
+
+const FILES: &[Key] = &[haft("require_read", Holds::Switch)];
+const WEBFETCH: &[Key] = &[haft("allow_private", Holds::List)];
+
+/// The keys at the top.
+const TOP: &[Key] = &[
+    both("$schema", Holds::Any),
+    both("agent", Holds::Named(AGENT)),
+    both("attachment", Holds::Any),
+    both("autoshare", Holds::Any),
+    both("autoupdate", Holds::Any),
+    haft("client", Holds::Text),
+    both("command", Holds::Any),
+    both("compaction", Holds::Any),
+    both("default_agent", Holds::Text),
+    both("disabled_providers", Holds::Any),
+    both("enabled_providers", Holds::Any),
+    both("enterprise", Holds::Any),
+    both("experimental", Holds::Keys(EXPERIMENTAL)),
+    haft("files", Holds::Keys(FILES)),
+    both("formatter", Holds::Any),
+    both("instructions", Holds::List),
+    both("keybinds", Holds::Any),
+    both("layout", Holds::Any),
+    both("logLevel", Holds::Any),
+    both("lsp", Holds::Any),
+    both("mcp", Holds::Any),
+    both("mode", Holds::Named(AGENT)),
+    both("model", Holds::Any),
+    both("permission", Holds::Any),
+    both("plugin", Holds::List),
+    both("provider", Holds::Any),
+    both("reference", Holds::Any),
+    haft("retention", Holds::Keys(RETENTION)),
+    haft("sandbox", Holds::Any),
+    both("server", Holds::Any),
+    both("share", Holds::Any),
+    both("shell", Holds::Any),
+    both("skills", Holds::Any),
+    both("small_model", Holds::Any),
+    both("snapshot", Holds::Any),
+    haft("store", Holds::Any),
+    both("subagent_depth", Holds::Any),
+    haft("telemetry", Holds::Any),
+    both("theme", Holds::Any),
+    both("tool_output", Holds::Keys(TOOL_OUTPUT)),
+    both("tools", Holds::Any),
+    both("tui", Holds::Any),
+    both("username", Holds::Any),
+    both("watcher", Holds::Any),
+    haft("webfetch", Holds::Keys(WEBFETCH)),
+];
+
+/// Checks the root of a source. Keys that nothing reads are an error in haft's own files and a warning in others.
+pub(crate) fn check(root: &Node, family: Family, warnings: &mut Warnings) -> Result<(), ConfigError> {
+    check_keys(root, TOP, family, warnings)
+}
+
+fn check_keys(node: &Node, keys: &[Key], family: Family, warnings: &mut Warnings) -> Result<(), ConfigError> {
+    let Kind::Object(entries) = &node.kind else { return Err(node.expected("an object")) };
+    let readable = || keys.iter().filter(|key| family == Family::Haft || key.readers == Readers::Both);
+    for Entry { key, at, value } in entries {
+        if let Some(known) = readable().find(|known| known.name == key) {
+            check_value(value, &known.holds, family, warnings)?;
+            continue;
+        }
+        let unknown = || {
+            let nearest = haft::nearest(key, readable().map(|known| known.name)).map(str::to_owned);
+            Problem::UnknownKey { key: at.shown(), nearest }
+        };
+        match family {
+            Family::Haft => return Err(Located::new(unknown(), at).into()),
+            Family::Opencode => warnings.add(at, unknown),
+        }
+    }
+    Ok(())
+}
+
+fn check_value(
+    value: &Node,
+    holds: &Holds,
+    family: Family,
+    warnings: &mut Warnings,
+) -> Result<(), ConfigError> {
+    let expected = match holds {
+        Holds::Any => None,
+        Holds::Switch => value.as_bool().is_none().then_some("true or false"),
+        Holds::Count => {
+            value.as_count().is_none_or(|count| count == 0).then_some("a whole number above zero")
+        }
+        Holds::Text => value.as_text().is_none().then_some("a text"),
+        Holds::List => (!matches!(value.kind, Kind::List(_))).then_some("an array"),
+        Holds::Keys(keys) => return check_keys(value, keys, family, warnings),
+        Holds::Named(keys) => return check_named(value, keys, family, warnings),
+    };
+    expected.map_or(Ok(()), |expected| Err(value.expected(expected)))
+}
+
+fn check_named(
+    table: &Node,
+    keys: &[Key],
+    family: Family,
+    warnings: &mut Warnings,
+) -> Result<(), ConfigError> {
+    let Kind::Object(things) = &table.kind else { return Err(table.expected("an object")) };
+    for Entry { value: thing, .. } in things {
+        let Kind::Object(fields) = &thing.kind else { return Err(thing.expected("an object")) };
+        for Entry { key, value, .. } in fields {
+            let known = keys.iter().find(|known| known.name == key);
+            known.map_or(Ok(()), |known| check_value(value, &known.holds, family, warnings))?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::{Holds, Key, TOP};
+
+    /// Every key that haft reads, as a dotted path.
+    pub(crate) fn known_paths() -> Vec<String> {
+        fn walk(prefix: &str, keys: &[Key], found: &mut Vec<String>) {
+            for key in keys {
+                let path = format!("{prefix}{}", key.name);
+                match key.holds {
+                    Holds::Keys(keys) => walk(&format!("{path}."), keys, found),
+                    Holds::Named(keys) => walk(&format!("{path}.*."), keys, found),
+                    Holds::Any | Holds::Switch | Holds::Count | Holds::Text | Holds::List => {}
+                }
+                found.push(path);
+            }
+        }
+        let mut found = Vec::new();
+        walk("", TOP, &mut found);
+        found
+    }
+}

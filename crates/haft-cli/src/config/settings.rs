@@ -1,0 +1,124 @@
+//! What the configuration says apart from rules, with what holds where it says nothing.
+
+use std::collections::BTreeSet;
+
+use haft::Limits;
+use haft::preview::Budget;
+
+use super::Config;
+use super::agents::DEFAULT_AGENT;
+use super::node::Node;
+use crate::paths::Env;
+
+/// How long outputs are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Retention {
+    /// At least this many days.
+    pub(crate) days: u32,
+    /// As long as all of them together are not larger than this.
+    pub(crate) bytes: u64,
+}
+
+impl Default for Retention {
+    fn default() -> Retention {
+        Retention { days: 7, bytes: 1 << 30 }
+    }
+}
+
+/// A feature that is off unless somebody asks for it.
+struct Gate {
+    flag: &'static str,
+    /// Its key below `experimental`.
+    key: &'static str,
+    variables: &'static [&'static str],
+}
+
+const GATES: &[Gate] = &[
+    Gate { flag: "batch", key: "batch_tool", variables: &[] },
+    Gate {
+        flag: "exa",
+        key: "exa",
+        variables: &["OPENCODE_ENABLE_EXA", "OPENCODE_EXPERIMENTAL_EXA", "OPENCODE_EXPERIMENTAL"],
+    },
+    Gate {
+        flag: "lsp",
+        key: "lsp_tool",
+        variables: &["OPENCODE_EXPERIMENTAL_LSP_TOOL", "OPENCODE_EXPERIMENTAL"],
+    },
+    Gate {
+        flag: "plan",
+        key: "plan_mode",
+        variables: &["OPENCODE_EXPERIMENTAL_PLAN_MODE", "OPENCODE_EXPERIMENTAL"],
+    },
+];
+
+/// What the environment asks for apart from sources.
+#[derive(Debug)]
+pub(crate) struct AskedFor {
+    flags: Vec<&'static str>,
+    client: Option<String>,
+}
+
+impl AskedFor {
+    /// Reads the variables.
+    pub(crate) fn by(env: &Env) -> AskedFor {
+        let is_on = |gate: &&Gate| gate.variables.iter().any(|variable| env.is_on(variable));
+        AskedFor {
+            flags: GATES.iter().filter(is_on).map(|gate| gate.flag).collect(),
+            client: env.get("OPENCODE_CLIENT").map(|client| client.to_string_lossy().into_owned()),
+        }
+    }
+}
+
+impl Config {
+    /// The limits of what a model is given. Which tool long reading is left to is not configured here.
+    pub(crate) fn limits(&self) -> Limits {
+        let shipped = Limits::default();
+        let limit = |key, otherwise| {
+            let count = self.count("tool_output", key);
+            count.map_or(otherwise, |count| usize::try_from(count).unwrap_or(usize::MAX))
+        };
+        Limits {
+            text: Budget {
+                lines: limit("max_lines", shipped.text.lines),
+                bytes: limit("max_bytes", shipped.text.bytes),
+            },
+            media: limit("max_media_bytes", shipped.media),
+            delegate: shipped.delegate,
+        }
+    }
+
+    /// How long outputs are kept.
+    pub(crate) fn retention(&self) -> Retention {
+        let shipped = Retention::default();
+        let days = self.count("retention", "days");
+        Retention {
+            days: days.map_or(shipped.days, |days| u32::try_from(days).unwrap_or(u32::MAX)),
+            bytes: self.count("retention", "bytes").unwrap_or(shipped.bytes),
+        }
+    }
+
+    /// The features that are switched on: any of `batch`, `exa`, `lsp`, `plan`.
+    pub(crate) fn flags(&self) -> BTreeSet<String> {
+        let experimental = self.get("experimental");
+        let is_configured =
+            |gate: &&Gate| experimental.and_then(|table| table.get(gate.key)?.as_bool()) == Some(true);
+        let configured = GATES.iter().filter(is_configured).map(|gate| gate.flag);
+        configured.chain(self.asked_for.flags.iter().copied()).map(str::to_owned).collect()
+    }
+
+    /// The program that tools are told they serve: `OPENCODE_CLIENT`, the configured one, or the surface's own name.
+    pub(crate) fn client(&self, surface: &str) -> String {
+        let configured = || self.get("client").and_then(Node::as_text);
+        self.asked_for.client.as_deref().or_else(configured).unwrap_or(surface).to_owned()
+    }
+
+    /// The agent that works when nobody names one.
+    pub(crate) fn default_agent(&self) -> &str {
+        self.get("default_agent").and_then(Node::as_text).unwrap_or(DEFAULT_AGENT)
+    }
+
+    fn count(&self, table: &str, key: &str) -> Option<u64> {
+        self.get(table)?.get(key)?.as_count()
+    }
+}

@@ -1,0 +1,62 @@
+//! What is configured apart from rules.
+
+use serde_json::Value;
+
+use super::World;
+use crate::config::{Retention, schema};
+
+fn config(text: &str) -> World {
+    World::with("home/.config/haft/haft.jsonc", text)
+}
+
+#[test]
+fn limits_and_retention_have_defaults_for_each_number() {
+    let found =
+        config(r#"{"tool_output": {"max_bytes": 100}, "retention": {"bytes": 18446744073709551615}}"#)
+            .trusted();
+    let shipped = haft::Limits::default();
+    assert_eq!((found.limits().text.bytes, found.limits().text.lines), (100, shipped.text.lines));
+    assert_eq!(found.retention(), Retention { days: 7, bytes: u64::MAX });
+    let found = config(r#"{"tool_output": {"max_lines": 3, "max_media_bytes": 5}}"#).trusted();
+    assert_eq!((found.limits().text.lines, found.limits().media), (3, 5));
+}
+
+#[test]
+fn features_are_switched_on_by_keys_or_variables() {
+    let flags = |world: &World| world.trusted().flags().into_iter().collect::<Vec<_>>().join(" ");
+    assert_eq!(flags(&World::new()), "");
+    assert_eq!(
+        flags(&config(r#"{"experimental": {"batch_tool": true, "exa": true, "lsp_tool": false}}"#)),
+        "batch exa"
+    );
+    assert_eq!(flags(&World::new().variable("OPENCODE_EXPERIMENTAL_LSP_TOOL", "true")), "lsp");
+    assert_eq!(flags(&World::new().variable("OPENCODE_EXPERIMENTAL_PLAN_MODE", "1")), "plan");
+    assert_eq!(flags(&World::new().variable("OPENCODE_ENABLE_EXA", "1")), "exa");
+    assert_eq!(flags(&World::new().variable("OPENCODE_EXPERIMENTAL", "1")), "exa lsp plan");
+}
+
+#[test]
+fn the_client_is_the_variable_or_the_key_or_the_surface() {
+    assert_eq!(World::new().trusted().client("mcp"), "mcp");
+    let world = config(r#"{"client": "app"}"#);
+    assert_eq!(world.trusted().client("mcp"), "app");
+    assert_eq!(world.variable("OPENCODE_CLIENT", "desktop").trusted().client("mcp"), "desktop");
+}
+
+#[test]
+fn the_published_schema_names_only_keys_that_are_read() {
+    let text = include_str!("../../../schema/haft.schema.json");
+    let schema: Value = serde_json::from_str(text).unwrap();
+    let known = schema::tests::known_paths();
+    let properties = schema["properties"].as_object().unwrap();
+    for (key, value) in properties {
+        assert!(known.contains(key), "{key}");
+        for inner in value["properties"].as_object().into_iter().flatten() {
+            assert!(known.contains(&format!("{key}.{}", inner.0)), "{key}.{}", inner.0);
+        }
+    }
+    assert_eq!(schema["additionalProperties"], Value::Bool(false));
+    let missing: Vec<_> =
+        known.iter().filter(|path| !path.contains('.') && !properties.contains_key(*path)).collect();
+    assert!(missing.is_empty(), "the schema would reject {missing:?}");
+}

@@ -1,0 +1,233 @@
+//! Wiring: a location's store, gate, tools and turn. The only place that sees more than one leaf.
+
+use std::sync::Arc;
+
+use haft::permission::{
+    Asker, Effect, Gate, GateParts, GrantBook, Layer, MemoryGrants, Nobody, Origin, Rehearsed, Rule, Ruleset,
+};
+use haft::{
+    Audience, Events, Limits, Memory, MemoryOutputs, MemoryRecorder, OutputStore, Recorder, Registration, Registry,
+    Services, ShortMemory, Turn, TurnSpec, Viewer,
+};
+use haft_store::{Queue, Redactor, Retention, Store, StoreOptions};
+use haft_tools::{ToolServices, Workspace};
+
+use crate::cli::{ConsentArgs, OnAsk};
+use crate::config;
+use crate::exit::{Exit, Failure};
+use crate::setting::Setting;
+use crate::terminal::{Terminal, TerminalAsker};
+
+/// Whether calls act or are only rehearsed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// They act, and are recorded.
+    Live,
+    /// They are decided about and nothing else; nothing is recorded.
+    Rehearsal,
+}
+
+/// One workspace root with its services.
+pub(crate) struct Location<'s> {
+    setting: &'s Setting,
+    rules: Arc<Ruleset>,
+    registry: Registry,
+    services: Services,
+    store: Option<Store>,
+    _builtins: Registration,
+}
+
+impl<'s> Location<'s> {
+    pub(crate) fn open(
+        setting: &'s Setting,
+        consent: &ConsentArgs,
+        mode: Mode,
+    ) -> Result<Location<'s>, Failure> {
+        let rules = Arc::new(ruleset(setting, consent)?);
+        let keepers = match mode {
+            Mode::Live => Keepers::durable(open_store(setting)?),
+            Mode::Rehearsal => Keepers::rehearsing(setting)?,
+        };
+        let events = Events::new(keepers.recorder.clone());
+        let parts = GateParts {
+            policy: Box::new(rules.clone()),
+            grants: keepers.grants,
+            asker: asker(setting, consent, keepers.store.as_ref()),
+            recorder: keepers.recorder.clone(),
+            events: events.clone(),
+        };
+        let gate = match mode {
+            Mode::Live => Gate::new(parts),
+            Mode::Rehearsal => Gate::rehearsal(parts),
+        };
+        let workspace = Workspace::open(&setting.directory, setting.worktree.as_deref())
+            .map_err(|error| Failure::new(Exit::Usage, error))?;
+        let tools = ToolServices {
+            workspace,
+            gate: gate.clone(),
+            outputs: keepers.outputs.clone(),
+            memory: keepers.memory,
+            events: events.clone(),
+        };
+        let registry = Registry::root();
+        let builtins = registry.register(haft_tools::builtins(&tools));
+        let builtins = builtins.map_err(|error| Failure::new(Exit::Defect, error))?;
+        let services = Services {
+            gate,
+            recorder: keepers.recorder,
+            outputs: keepers.outputs,
+            hooks: Arc::new([]),
+            events,
+            limits: limits(setting),
+        };
+        let registry = registry.child();
+        Ok(Location { setting, rules, registry, services, store: keepers.store, _builtins: builtins })
+    }
+
+    pub(crate) fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    /// What a model is taken to be, for what it would be shown.
+    pub(crate) fn viewer(&self) -> Viewer {
+        Viewer { model: None, client: self.setting.config.client("cli"), flags: self.setting.config.flags() }
+    }
+
+    /// A turn for the person at the terminal, who reaches every tool.
+    pub(crate) async fn turn(&self) -> Result<Turn, Failure> {
+        self.turn_for(Audience::Operator).await
+    }
+
+    pub(crate) async fn turn_for(&self, audience: Audience) -> Result<Turn, Failure> {
+        let spec = TurnSpec {
+            agent: self.setting.agent.clone(),
+            rules: self.rules.clone(),
+            audience,
+            configuration: 0,
+        };
+        let turn = self.registry.turn(&spec, self.services.clone()).await;
+        turn.map_err(|error| Failure::new(Exit::Usage, error))
+    }
+
+    /// What a rehearsal took down.
+    pub(crate) fn rehearsed(&self) -> Vec<Rehearsed> {
+        self.services.gate.rehearsed()
+    }
+
+    /// Waits until everything is on record.
+    pub(crate) async fn close(&self) {
+        if let Some(store) = &self.store {
+            store.close().await;
+        }
+    }
+}
+
+/// Whatever keeps something beyond a call.
+struct Keepers {
+    recorder: Arc<dyn Recorder>,
+    outputs: Arc<dyn OutputStore>,
+    grants: Arc<dyn GrantBook>,
+    memory: Arc<dyn Memory>,
+    store: Option<Store>,
+}
+
+impl Keepers {
+    fn durable(store: Store) -> Keepers {
+        let shared = Arc::new(store.clone());
+        Keepers {
+            recorder: shared.clone(),
+            outputs: shared.clone(),
+            grants: shared.clone(),
+            memory: shared,
+            store: Some(store),
+        }
+    }
+
+    /// A rehearsal writes nothing, but reads the grants that would count, if there is a store to read them from.
+    fn rehearsing(setting: &Setting) -> Result<Keepers, Failure> {
+        let grants: Arc<dyn GrantBook> = match setting.paths.data.join(haft_store::FILE).exists() {
+            true => Arc::new(open_store(setting)?),
+            false => Arc::new(MemoryGrants::default()),
+        };
+        Ok(Keepers {
+            recorder: Arc::new(MemoryRecorder::default()),
+            outputs: Arc::new(MemoryOutputs::default()),
+            grants,
+            memory: Arc::new(ShortMemory::default()),
+            store: None,
+        })
+    }
+}
+
+/// Opens the store, and says what it had to put right.
+pub(crate) fn open_store(setting: &Setting) -> Result<Store, Failure> {
+    let opened = Store::open(StoreOptions {
+        data_dir: setting.paths.data.clone(),
+        project: setting.project().to_string_lossy().into_owned(),
+        directory: setting.directory.to_string_lossy().into_owned(),
+        redactor: Redactor::from_env(setting.env.iter()),
+        retention: retention(setting),
+    });
+    let (store, notices) = opened.map_err(|error| {
+        Failure::new(Exit::Defect, error).hint("haft keeps its record in HAFT_HOME, or in the XDG data directory")
+    })?;
+    for notice in notices {
+        setting.terminal.say(&format!("{} {notice}", setting.terminal.err().yellow("notice:")));
+    }
+    Ok(store)
+}
+
+fn retention(setting: &Setting) -> Retention {
+    let configured = setting.config.retention();
+    Retention { days: configured.days, total_bytes: configured.bytes }
+}
+
+/// The rules that hold: every layer, and last what was said on the command line.
+pub(crate) fn ruleset(setting: &Setting, consent: &ConsentArgs) -> Result<Ruleset, Failure> {
+    let mut session = Vec::new();
+    if let Some(path) = &consent.permission {
+        session.extend(config::permission_file(&setting.directory.join(path), &setting.env).map_err(Failure::usage)?);
+    }
+    session.extend(flags(&consent.allow, Effect::Allow, "--allow")?);
+    session.extend(flags(&consent.deny, Effect::Deny, "--deny")?);
+    let rules = setting.config.ruleset(setting.agent.as_str(), session);
+    rules.map_err(|error| Failure::new(Exit::Usage, error))
+}
+
+fn flags(given: &[String], effect: Effect, flag: &str) -> Result<Vec<Rule>, Failure> {
+    let rule = |raw: &String| match raw.split_once('=').unwrap_or((raw, "*")) {
+        ("", _) => Err(Failure::usage(format_args!("{flag} {raw:?} names no action"))),
+        (action, pattern) => Ok(Rule::new(action, pattern, effect, Origin::named(Layer::Session, flag))),
+    };
+    given.iter().map(rule).collect()
+}
+
+/// The limits, with the tool that long reading can be left to wherever it is advertised.
+fn limits(setting: &Setting) -> Limits {
+    Limits { delegate: haft::ToolName::parse("task").ok(), ..setting.config.limits() }
+}
+
+fn asker(setting: &Setting, consent: &ConsentArgs, store: Option<&Store>) -> Arc<dyn Asker> {
+    if consent.yes {
+        return Arc::new(Yes);
+    }
+    match (consent.on_ask, store) {
+        (OnAsk::Wait(seconds), Some(store)) => {
+            Arc::new(Queue::new(store, std::time::Duration::from_secs(seconds)))
+        }
+        (OnAsk::Ask, _) if Terminal::is_interactive() => Arc::new(TerminalAsker::new(setting.terminal.err())),
+        (OnAsk::Ask | OnAsk::Refuse | OnAsk::Wait(_), _) => Arc::new(Nobody(
+            "run it on a terminal, allow it with --allow ACTION[=PATTERN] or --yes, or let it wait with --on-ask wait"
+                .to_owned(),
+        )),
+    }
+}
+
+/// Somebody who said yes to everything beforehand. Rules that deny never reach them.
+struct Yes;
+
+impl Asker for Yes {
+    fn ask<'a>(&'a self, _: &'a haft::permission::Request) -> haft::BoxFuture<'a, haft::permission::Answer> {
+        Box::pin(std::future::ready(haft::permission::Answer::Reply(haft::permission::Reply::Once)))
+    }
+}

@@ -1,0 +1,168 @@
+//! How a call is reported: as one JSON document, or as text for a person.
+
+use std::time::Duration;
+
+use base64::Engine;
+use haft::{Call, Content, Refusal, Rejection, SettleError, Settlement};
+use serde_json::{Map, Value, json};
+
+use crate::exit::{self, Exit, Failure};
+use crate::terminal::Terminal;
+
+/// What came of settling a call.
+pub(crate) type Outcome = Result<Settlement, SettleError>;
+
+/// Prints what came of a call and says how to leave.
+pub(crate) fn report(
+    terminal: Terminal,
+    call: &Call,
+    outcome: &Outcome,
+    took: Duration,
+) -> Result<Exit, Failure> {
+    let exit = exit_of(outcome);
+    match terminal.json {
+        true => terminal.document(&document(call, outcome, took))?,
+        false => text(terminal, call, outcome, took)?,
+    }
+    Ok(exit)
+}
+
+fn exit_of(outcome: &Outcome) -> Exit {
+    match outcome {
+        Ok(Settlement::Completed(_)) => Exit::Ok,
+        Ok(Settlement::Rejected(rejection)) => exit::of_rejection(rejection),
+        Err(error) => exit::of_settle_error(error),
+    }
+}
+
+fn document(call: &Call, outcome: &Outcome, took: Duration) -> Value {
+    let mut document = Map::new();
+    document.insert("v".to_owned(), 1.into());
+    document.insert("call".to_owned(), call.context.call.as_str().into());
+    document.insert("tool".to_owned(), call.name.as_str().into());
+    document.insert("session".to_owned(), call.context.session.as_str().into());
+    match outcome {
+        Ok(Settlement::Completed(done)) => {
+            document.insert("status".to_owned(), "completed".into());
+            document.insert("title".to_owned(), done.title.as_str().into());
+            document.insert("output".to_owned(), done.text().into());
+            document.insert("metadata".to_owned(), Value::Object(done.metadata.clone()));
+            document.insert("structured".to_owned(), done.structured.clone());
+            document.insert("attachments".to_owned(), attachments(call, &done.content));
+            if let Some(output) = &done.retained {
+                let retained = json!({ "id": output.id.as_str(), "bytes": output.bytes, "lines": output.lines });
+                document.insert("retained".to_owned(), retained);
+            }
+        }
+        Ok(Settlement::Rejected(rejection)) => {
+            document.insert("status".to_owned(), "error".into());
+            document.insert("error".to_owned(), rejected(rejection));
+        }
+        Err(error) => {
+            document.insert("status".to_owned(), "error".into());
+            document.insert("error".to_owned(), json!({ "kind": kind(error), "message": chain(error) }));
+        }
+    }
+    document.insert("ms".to_owned(), (took.as_millis() as u64).into());
+    Value::Object(document)
+}
+
+fn attachments(call: &Call, content: &[Content]) -> Value {
+    let media = content.iter().filter_map(|part| match part {
+        Content::Media { mime, data, name } => Some((mime, data, name)),
+        Content::Text(_) => None,
+    });
+    let one = |(number, (mime, data, name)): (usize, (&String, &std::sync::Arc<[u8]>, &Option<String>))| {
+        let data = base64::engine::general_purpose::STANDARD.encode(data);
+        let mut attachment = json!({
+            "id": format!("{}/{number}", call.context.call),
+            "type": "file",
+            "mime": mime,
+            "url": format!("data:{mime};base64,{data}"),
+        });
+        if let Some(name) = name {
+            attachment["filename"] = name.as_str().into();
+        }
+        attachment
+    };
+    media.enumerate().map(one).collect()
+}
+
+fn rejected(rejection: &Rejection) -> Value {
+    let mut error = json!({ "kind": rejection.kind(), "message": rejection.to_string() });
+    let rule = match rejection {
+        Rejection::Refused(Refusal::Denied { rule, .. }) => Some(rule),
+        Rejection::Refused(Refusal::Unanswered { rule, .. }) => rule.as_ref(),
+        _ => None,
+    };
+    if let Some(rule) = rule {
+        error["rule"] = json!({
+            "permission": rule.action.as_str(),
+            "pattern": rule.resource.as_str(),
+            "action": rule.effect.as_str(),
+            "layer": rule.origin.layer.to_string(),
+            "source": rule.origin.to_string(),
+        });
+    }
+    if let Rejection::Refused(Refusal::Unanswered { hint, .. }) = rejection {
+        error["hint"] = hint.as_str().into();
+    }
+    error
+}
+
+/// A word for an error of settling, for programs.
+pub(crate) fn kind(error: &SettleError) -> &'static str {
+    match error {
+        SettleError::Declined => "declined",
+        SettleError::Retain(_) => "not_retained",
+        SettleError::Record(_) => "not_recorded",
+        SettleError::Repeated(_) => "repeated",
+        SettleError::Defect(_) => "defect",
+    }
+}
+
+fn chain(error: &SettleError) -> String {
+    let note = match error {
+        SettleError::Repeated(past) => format!(": {}", crate::history::past(past)),
+        SettleError::Declined | SettleError::Retain(_) | SettleError::Record(_) | SettleError::Defect(_) => {
+            String::new()
+        }
+    };
+    let error: &dyn std::error::Error = error;
+    let mut text = format!("{error}{note}");
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.ends_with(&cause_text) {
+            text = format!("{text}: {cause_text}");
+        }
+        source = cause.source();
+    }
+    text
+}
+
+fn text(terminal: Terminal, call: &Call, outcome: &Outcome, took: Duration) -> Result<(), Failure> {
+    let style = terminal.err();
+    let trail = style.dim(&format!("{} · {} ms", call.context.call, took.as_millis()));
+    match outcome {
+        Ok(Settlement::Completed(done)) => {
+            terminal.foreign(&done.text())?;
+            for part in &done.content {
+                if let Content::Media { mime, data, .. } = part {
+                    terminal.note(&format!("attached: {mime}, {} bytes (use --json to get it)", data.len()));
+                }
+            }
+            terminal.note(&format!("{} {}  {trail}", call.name, haft::visible(&done.title)));
+        }
+        Ok(Settlement::Rejected(rejection)) => {
+            let label = if exit::of_rejection(rejection) == Exit::Denied { "denied:" } else { "error:" };
+            terminal.say(&format!("{} {}", style.red(label), haft::visible_lines(&rejection.to_string())));
+            terminal.note(&trail);
+        }
+        Err(error) => {
+            terminal.say(&format!("{} {}", style.red("error:"), haft::visible_lines(&chain(error))));
+            terminal.note(&trail);
+        }
+    }
+    Ok(())
+}

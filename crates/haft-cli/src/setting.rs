@@ -1,0 +1,94 @@
+//! The setting of a command: directories, configuration and trust. Loading it changes nothing.
+
+use std::path::PathBuf;
+
+use haft::{AgentId, SessionId};
+
+use crate::cli::Globals;
+use crate::config::{self, Config};
+use crate::exit::{Exit, Failure};
+use crate::paths::{Env, Paths, project_root};
+use crate::terminal::{Terminal, confirm};
+use crate::trust::Trust;
+
+/// Where a command runs and what holds there.
+pub(crate) struct Setting {
+    pub(crate) terminal: Terminal,
+    pub(crate) env: Env,
+    pub(crate) paths: Paths,
+    /// The working directory, with every symbolic link resolved.
+    pub(crate) directory: PathBuf,
+    /// The root of the git worktree around it, if there is one.
+    pub(crate) worktree: Option<PathBuf>,
+    pub(crate) trusted: bool,
+    pub(crate) config: Config,
+    pub(crate) agent: AgentId,
+    pub(crate) session: SessionId,
+}
+
+impl Setting {
+    pub(crate) fn load(globals: &Globals, terminal: Terminal) -> Result<Setting, Failure> {
+        let env = Env::real();
+        let paths = Paths::from_env(&env).map_err(|error| Failure::new(Exit::Usage, error))?;
+        let directory = directory(globals)?;
+        let worktree = project_root(&directory);
+        let session = match &globals.session {
+            Some(given) => SessionId::parse(given).map_err(|error| Failure::usage(error))?,
+            None => SessionId::mint(),
+        };
+        let mut trust = Trust::load(&paths, &env).map_err(|error| Failure::new(Exit::Usage, error))?;
+        let project = worktree.as_ref().unwrap_or(&directory);
+        let mut trusted = trust.is_trusted(project);
+        let brings_files = config::has_project_files(&env, &paths, &directory, worktree.as_deref());
+        if !trusted && brings_files.map_err(|error| Failure::new(Exit::Usage, error))? {
+            trusted = ask_for_trust(&mut trust, project, terminal)?;
+        }
+        let config = Config::load(&env, &paths, &directory, worktree.as_deref(), trusted)
+            .map_err(|error| Failure::new(Exit::Usage, error))?;
+        for warning in config.warnings() {
+            terminal.note(&format!("{} {warning}", terminal.err().yellow("warning:")));
+        }
+        let agent = globals.agent.as_deref().unwrap_or_else(|| config.default_agent());
+        let agent = AgentId::parse(agent).map_err(|error| Failure::usage(error))?;
+        Ok(Setting { terminal, env, paths, directory, worktree, trusted, config, agent, session })
+    }
+
+    /// The root of the project: its worktree, or the working directory.
+    pub(crate) fn project(&self) -> &PathBuf {
+        self.worktree.as_ref().unwrap_or(&self.directory)
+    }
+}
+
+fn directory(globals: &Globals) -> Result<PathBuf, Failure> {
+    let given = match &globals.cwd {
+        Some(given) => given.clone(),
+        None => std::env::current_dir().map_err(|error| {
+            Failure::usage(format_args!("the working directory cannot be used: {error}")).hint("name one with --cwd")
+        })?,
+    };
+    let real = given.canonicalize();
+    let real = real.map_err(|error| Failure::usage(format_args!("cannot work in {}: {error}", given.display())))?;
+    match real.is_dir() {
+        true => Ok(real),
+        false => Err(Failure::usage(format_args!("{} is not a directory", real.display()))),
+    }
+}
+
+fn ask_for_trust(trust: &mut Trust, project: &PathBuf, terminal: Terminal) -> Result<bool, Failure> {
+    if terminal.json || !Terminal::is_interactive() {
+        terminal.note(&format!(
+            "note: {} is not trusted, so its configuration can only narrow what is allowed (haft trust)",
+            project.display()
+        ));
+        return Ok(false);
+    }
+    let question = format!(
+        "{} brings its own configuration. Trusting it lets it widen what is allowed and run code.\nTrust it?",
+        project.display()
+    );
+    if !confirm(&question) {
+        return Ok(false);
+    }
+    trust.add(project).map_err(|error| Failure::new(Exit::Usage, error))?;
+    Ok(true)
+}

@@ -1,0 +1,14 @@
+//! Drives the built binary as a person or a script would, in directories of its own.
+
+mod support;
+
+mod bad_input;
+mod contract;
+mod documents;
+mod outputs;
+mod permissions;
+mod processes;
+mod prompt;
+mod sessions;
+mod store;
+mod trust;

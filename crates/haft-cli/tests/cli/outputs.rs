@@ -1,0 +1,52 @@
+//! Retained outputs: found again by call, line and pattern, and by a model through `read`.
+
+use crate::support::Place;
+
+#[test]
+fn a_whole_output_is_found_again() {
+    let place = Place::new();
+    let todos: Vec<String> = (1..=3000)
+        .map(|n| format!(r#"{{"content":"step {n}","status":"pending","priority":"low"}}"#))
+        .collect();
+    let input = format!(r#"{{"todos":[{}]}}"#, todos.join(","));
+    let ran = place.run_with(&["call", "todowrite", "-", "--json", "--session", "s"], input.as_bytes());
+    let document = ran.json();
+    let shown = document["output"].as_str().unwrap();
+    assert!(shown.len() <= 50 * 1024 && shown.contains("step 1\"") && shown.contains("step 3000"), "{}", shown.len());
+    assert_eq!(document["metadata"]["truncated"], true);
+    let id = document["retained"]["id"].as_str().unwrap();
+    assert!(shown.contains(&format!("Full output saved to: haft://output/{id}")));
+
+    let call = document["call"].as_str().unwrap();
+    let whole = place.run(&["output", call]);
+    assert_eq!((whole.code, whole.out.matches("\"content\"").count()), (0, 3000), "{}", whole.err);
+    assert!(place.run(&["output", call, "--lines", "3:3"]).out.contains("step 1\""));
+    assert!(place.run(&["output", call, "--grep", "step 1234\""]).out.contains("step 1234"));
+    assert_eq!(place.run(&["output", call, "--tail", "1"]).out, "]\n");
+
+    let address = format!("filePath=haft://output/{id}");
+    let own = place.run(&["call", "read", &address, "offset=3", "limit=1", "--session", "s"]);
+    assert!(own.code == 0 && own.out.contains("3:     \"content\": \"step 1\""), "{} {}", own.out, own.err);
+    let other = place.run(&["call", "read", &address, "--session", "somebody-else"]);
+    assert_eq!(other.code, 6, "another session needs consent: {}", other.out);
+}
+
+#[test]
+fn what_was_not_shortened_is_printed_from_the_record() {
+    let place = Place::new();
+    place.file("a.txt", "hello\n");
+    let call = place.run(&["call", "read", "filePath=a.txt", "--json"]).json()["call"].clone();
+    assert!(place.run(&["output", call.as_str().unwrap()]).out.contains("1: hello"));
+    assert_eq!(place.run(&["output", "cal_nothing"]).code, 2);
+}
+
+#[test]
+fn gc_says_what_is_where() {
+    let place = Place::new();
+    place.file("a.txt", "hello\n");
+    place.run(&["call", "read", "filePath=a.txt"]);
+    let usage = place.run(&["gc", "--json"]).json();
+    assert!(usage["database"]["bytes"].as_u64().unwrap() > 0, "{usage}");
+    assert_eq!(usage["calls"], 1);
+    assert!(place.run(&["gc"]).out.contains(place.store().to_str().unwrap()));
+}

@@ -1,0 +1,108 @@
+//! Death and interruption: nothing acknowledged is lost, nothing runs twice, no file is torn.
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::support::Place;
+
+/// How many calls are killed.
+const ROUNDS: u64 = 60;
+
+#[test]
+fn killed_at_any_moment_nothing_acknowledged_is_lost_and_no_file_is_torn() {
+    let place = Place::new();
+    let (old, new) = ("old\n".repeat(5000), "new\n".repeat(5000));
+    for round in 0..ROUNDS {
+        std::fs::write(place.ws().join("f"), &old).unwrap();
+        let content = format!("content={new}");
+        let key = format!("k{round}");
+        let mut child = place
+            .command(&["call", "write", "filePath=f", &content, "--session", "kill", "--key", &key, "--json"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        // From before the store is opened until after the end, in steps that drift against the work.
+        std::thread::sleep(Duration::from_micros(round * round * 10 % 30_000));
+        child.kill().unwrap();
+        let output = child.wait_with_output().unwrap();
+        let acknowledged = serde_json::from_slice::<Value>(&output.stdout).is_ok();
+
+        let now = place.read("f");
+        assert!(now == old || now == new, "round {round}: the file is torn ({} bytes)", now.len());
+        if acknowledged {
+            assert_eq!(now, new, "round {round}: acknowledged, but not done");
+        }
+        let again = place.run(&["call", "write", "filePath=f", &content, "--session", "kill", "--key", &key, "--json"]);
+        let known = place.log().into_iter().filter(|call| call["key"] == key.as_str()).count();
+        assert_eq!(known, 1, "round {round}: one key is one call");
+        if acknowledged {
+            assert_eq!(again.code, 0, "round {round}: the settlement was lost: {}", again.out);
+        }
+        if now == new {
+            // Whatever it says, it does not say that nothing happened.
+            let message = again.json()["error"]["message"].as_str().unwrap_or_default().to_owned();
+            assert!(!message.contains("before it changed anything"), "round {round}: {message}");
+        }
+    }
+    let left = std::fs::read_dir(place.ws()).unwrap().filter_map(Result::ok).map(|entry| entry.file_name());
+    let left: Vec<_> = left.filter(|name| name.to_string_lossy().starts_with(".haft-tmp-")).collect();
+    eprintln!("{} temporary files were left by {ROUNDS} kills", left.len());
+}
+
+#[test]
+fn an_interrupted_call_is_on_record_as_cancelled() {
+    let place = Place::new();
+    place.file(".env", "x");
+    for (signal, code) in [("-INT", 130), ("-TERM", 143)] {
+        let child = place
+            .command(&["call", "read", "filePath=.env", "--on-ask", "wait:60"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        wait_for(|| place.run(&["permission", "pending", "--json"]).json()["requests"][0].is_object());
+        let status = std::process::Command::new("kill").arg(signal).arg(child.id().to_string()).status().unwrap();
+        assert!(status.success());
+        let ran = crate::support::ran(child.wait_with_output().unwrap());
+        assert_eq!(ran.code, code, "{}", ran.err);
+        assert_eq!(place.log().last().unwrap()["reason"], "cancelled");
+    }
+}
+
+#[test]
+fn the_deadline_is_haft_s_own() {
+    let place = Place::new();
+    place.file(".env", "x");
+    let ran = place.run(&["call", "read", "filePath=.env", "--on-ask", "wait:60", "--timeout", "0.3"]);
+    assert_eq!(ran.code, 124, "{}", ran.err);
+    assert_eq!(place.log().last().unwrap()["reason"], "cancelled");
+}
+
+#[test]
+fn a_call_whose_process_died_says_what_is_known() {
+    let place = Place::new();
+    place.file(".env", "x");
+    let args = ["call", "read", "filePath=.env", "--on-ask", "wait:60", "--session", "s", "--key", "k"];
+    let mut child = place.command(&args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    wait_for(|| place.run(&["permission", "pending", "--json"]).json()["requests"][0].is_object());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let again = place.run(&args);
+    assert_eq!(again.code, 3, "{}", again.err);
+    assert!(again.err.contains("before it changed anything"), "{}", again.err);
+    assert_eq!(place.log().last().unwrap()["reason"], "interrupted");
+    assert_eq!(place.run(&["permission", "pending", "--json"]).json()["requests"], serde_json::json!([]));
+}
+
+fn wait_for(condition: impl Fn() -> bool) {
+    for _ in 0..400 {
+        if condition() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(25));
+    }
+    panic!("it did not happen within ten seconds");
+}

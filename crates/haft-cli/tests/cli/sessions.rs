@@ -1,0 +1,80 @@
+//! Sessions and the log: what was called stays, as it was, until it is removed.
+
+use serde_json::Value;
+
+use crate::support::Place;
+
+#[test]
+fn every_call_is_on_record_with_its_end() {
+    let place = Place::new();
+    place.file("a.txt", "x");
+    place.run(&["call", "read", "filePath=a.txt"]);
+    place.run(&["call", "read", "filePath=nope"]);
+    place.run(&["call", "raed", "{}"]);
+    place.run(&["call", "read", "filePath=a.txt", "--deny", "read"]);
+    let log = place.log();
+    let ends: Vec<(&str, &str, &Value)> = log
+        .iter()
+        .map(|call| (call["tool"].as_str().unwrap(), call["status"].as_str().unwrap(), &call["reason"]))
+        .collect();
+    assert_eq!(ends[0], ("read", "completed", &Value::Null));
+    assert_eq!(ends[1], ("read", "error", &"failed".into()));
+    assert_eq!(ends[2], ("raed", "error", &"unknown_tool".into()));
+    assert_eq!(ends[3], ("read", "error", &"denied".into()));
+    assert_eq!(place.run(&["log", "--status", "denied", "--json"]).out.lines().count(), 1);
+    assert_eq!(place.run(&["log", "--tool", "raed", "--json"]).out.lines().count(), 1);
+    let call = log[0]["call"].as_str().unwrap();
+    let shown = place.run(&["log", "show", call]);
+    assert!(shown.code == 0 && shown.out.contains("a.txt") && shown.out.contains("1: x"), "{}", shown.out);
+}
+
+#[test]
+fn a_session_is_exported_as_messages_with_tool_parts() {
+    let place = Place::new();
+    place.file("a.txt", "exported text");
+    place.run(&["call", "read", "filePath=a.txt", "--session", "one"]);
+    place.run(&["call", "raed", "{}", "--session", "one"]);
+    let ran = place.run(&["session", "export", "one"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.out.contains("exported text") && ran.out.contains(r#""type":"tool""#), "{}", ran.out);
+    assert!(ran.out.contains(r#""tool":"invalid""#), "an unknown tool appears as the invalid tool: {}", ran.out);
+    assert!(place.run(&["session", "export", "--all"]).out.contains("exported text"));
+    assert!(place.run(&["session", "show", "one"]).out.contains("read"));
+    assert!(place.run(&["session", "list"]).out.contains("one"));
+    assert!(place.run(&["session", "tree", "one"]).out.contains("one"));
+}
+
+#[test]
+fn a_removed_session_is_gone() {
+    let place = Place::new();
+    place.file("a.txt", "x");
+    place.run(&["call", "read", "filePath=a.txt", "--session", "one"]);
+    assert_eq!(place.run(&["session", "rm", "one"]).code, 6, "without a terminal it needs --yes");
+    assert_eq!(place.run(&["session", "rm", "one", "--yes"]).code, 0);
+    assert_eq!(place.run(&["session", "show", "one"]).code, 2);
+    assert!(place.log().is_empty());
+}
+
+#[test]
+fn todos_belong_to_their_session() {
+    let place = Place::new();
+    let todos = r#"{"todos":[{"content":"a","status":"pending","priority":"low"}]}"#;
+    place.run(&["call", "todowrite", todos, "--session", "one"]);
+    assert!(place.run(&["call", "todoread", "--session", "one"]).out.contains("\"a\""));
+    assert_eq!(place.run(&["call", "todoread", "--session", "two"]).out.trim(), "[]");
+}
+
+#[test]
+fn the_same_key_never_runs_twice() {
+    let place = Place::new();
+    let write = |content: &str| {
+        let content = format!("content={content}");
+        place.run(&["call", "write", "filePath=a", &content, "--session", "s", "--key", "k1", "--json"])
+    };
+    let first = write("one").json();
+    assert_eq!(place.read("a"), "one");
+    std::fs::write(place.ws().join("a"), "changed by hand").unwrap();
+    let second = write("one");
+    assert_eq!((second.code, &second.json()["output"]), (0, &first["output"]));
+    assert_eq!(place.read("a"), "changed by hand", "the earlier settlement is told again, nothing is done");
+}

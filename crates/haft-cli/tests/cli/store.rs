@@ -1,0 +1,102 @@
+//! The store as a person meets it: shared, corrupt, newer, and free of secrets.
+
+use std::process::Stdio;
+
+use crate::support::Place;
+
+#[test]
+fn many_processes_share_one_store() {
+    let place = Place::new();
+    place.file("a.txt", "x");
+    let children: Vec<_> = (0..24)
+        .map(|n| {
+            let session = format!("p{n}");
+            place
+                .command(&["call", "write", &format!("filePath=f{n}"), "content=x", "--session", &session])
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap()
+        })
+        .collect();
+    for child in children {
+        let ran = crate::support::ran(child.wait_with_output().unwrap());
+        assert_eq!(ran.code, 0, "{}", ran.err);
+    }
+    assert_eq!(place.log().iter().filter(|call| call["status"] == "completed").count(), 24);
+}
+
+#[test]
+fn a_corrupt_store_is_set_aside_and_never_overwritten() {
+    let place = Place::new();
+    place.file("a.txt", "x");
+    place.run(&["call", "read", "filePath=a.txt"]);
+    let db = place.store().join("haft.db");
+    std::fs::write(&db, "this is no database, but somebody's only copy of something").unwrap();
+    for journal in ["haft.db-wal", "haft.db-shm"] {
+        let _absent = std::fs::remove_file(place.store().join(journal));
+    }
+    let ran = place.run(&["call", "read", "filePath=a.txt"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.err.contains("set aside"), "{}", ran.err);
+    let aside = std::fs::read_dir(place.store()).unwrap().filter_map(Result::ok);
+    let aside = aside.map(|entry| entry.path()).find(|path| path.to_string_lossy().contains("corrupt")).unwrap();
+    assert!(std::fs::read_to_string(aside).unwrap().contains("only copy"));
+}
+
+#[test]
+fn a_store_of_a_newer_haft_is_left_alone() {
+    let place = Place::new();
+    place.file("a.txt", "x");
+    place.run(&["call", "read", "filePath=a.txt"]);
+    let db = place.store().join("haft.db");
+    let status = std::process::Command::new("sqlite3").arg(&db).arg("PRAGMA user_version=999").status();
+    if !status.is_ok_and(|status| status.success()) {
+        panic!("this test needs the program sqlite3");
+    }
+    let ran = place.run(&["call", "read", "filePath=a.txt"]);
+    assert_eq!(ran.code, 1, "{}", ran.out);
+    assert!(ran.err.contains("newer") && ran.err.contains("999"), "{}", ran.err);
+}
+
+#[test]
+fn secrets_do_not_reach_the_disk() {
+    let place = Place::new();
+    let secret = "CANARYVALUE-0123456789";
+    place.file("a.txt", &format!("key {secret} and sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789\n"));
+    let ran = place.command(&["call", "read", "filePath=a.txt"]).env("MY_API_KEY", secret).output().unwrap();
+    let ran = crate::support::ran(ran);
+    assert!(ran.out.contains(secret), "the tool's answer is not changed");
+    place
+        .command(&["call", "write", "filePath=b.txt", &format!("content={secret}")])
+        .env("MY_API_KEY", secret)
+        .output()
+        .unwrap();
+    for entry in walk(&place.home()) {
+        let bytes = std::fs::read(&entry).unwrap();
+        let holds = |needle: &str| bytes.windows(needle.len()).any(|window| window == needle.as_bytes());
+        assert!(!holds(secret) && !holds("sk-ant-api03-abc"), "{} holds a secret", entry.display());
+    }
+}
+
+#[test]
+fn doctor_looks_at_everything() {
+    let place = Place::new();
+    place.file("a.txt", "x");
+    place.run(&["call", "read", "filePath=a.txt"]);
+    let ran = place.run(&["doctor"]);
+    assert_eq!(ran.code, 0, "{} {}", ran.out, ran.err);
+    assert!(ran.out.contains(place.store().to_str().unwrap()), "{}", ran.out);
+    assert_eq!(place.run(&["doctor", "--json"]).json()["v"], 1);
+    assert_eq!(place.run(&["log", "verify"]).code, 0);
+}
+
+fn walk(directory: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(directory).unwrap().filter_map(Result::ok) {
+        match entry.file_type().unwrap().is_dir() {
+            true => files.extend(walk(&entry.path())),
+            false => files.push(entry.path()),
+        }
+    }
+    files
+}

@@ -1,0 +1,47 @@
+//! Trust: nothing in a project widens what is allowed before the person agreed.
+
+use crate::support::Place;
+
+const WIDENS: &str = r#"{ "permission": { "external_directory": "allow", "read": { "*.env": "allow" } } }"#;
+
+#[test]
+fn an_untrusted_project_only_narrows() {
+    let place = Place::new();
+    place.file("opencode.json", r#"{ "permission": { "*": "allow", "edit": "deny", "read": { "*.env": "allow" } } }"#);
+    place.file(".env", "x");
+    place.file("a.txt", "x");
+    assert_eq!(place.run(&["call", "read", "filePath=.env"]).code, 6, "its allow does not count");
+    assert_eq!(place.run(&["call", "write", "filePath=a.txt", "content=y"]).code, 5, "its deny does");
+}
+
+#[test]
+fn trust_is_given_outside_the_project_and_can_be_withdrawn() {
+    let place = Place::new();
+    place.file("opencode.json", WIDENS);
+    place.file(".env", "x");
+    let read = || place.run(&["call", "read", "filePath=.env"]).code;
+    assert_eq!(read(), 6);
+    assert_eq!(place.run(&["trust"]).code, 0);
+    assert_eq!(read(), 0);
+    assert!(place.run(&["trust", "list"]).out.contains(place.ws().to_str().unwrap()));
+    assert_eq!(place.run(&["trust", "forget"]).code, 0);
+    assert_eq!(read(), 6);
+    let once = place.command(&["call", "read", "filePath=.env"]).env("HAFT_TRUST", "1").output().unwrap();
+    assert_eq!(once.status.code(), Some(0), "for one process");
+}
+
+#[test]
+fn a_configured_deny_is_not_overruled_by_an_untrusted_ask() {
+    let place = Place::new();
+    place.global_config(r#"{ "permission": { "edit": "deny" } }"#);
+    place.file(".haft/haft.json", r#"{ "permission": { "edit": "ask", "*": "allow" } }"#);
+    assert_eq!(place.run(&["call", "write", "filePath=a", "content=x", "--yes"]).code, 5);
+}
+
+#[test]
+fn the_home_directory_is_not_trusted_by_accident() {
+    let place = Place::new();
+    let ran = place.run(&["trust", place.home().to_str().unwrap()]);
+    assert_eq!(ran.code, 2, "{}", ran.out);
+    assert!(ran.err.contains("--force"), "{}", ran.err);
+}

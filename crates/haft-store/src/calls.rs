@@ -1,0 +1,403 @@
+//! The life of a call's record: pending, running, completed or error. Each step is one statement that checks the last.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use haft::{Call, CallId, Ended, Input, Intent, Opened, Past, Rejection, Seq, Settlement};
+use rusqlite::types::{Value as SqlValue, ValueRef};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use serde_json::json;
+
+use crate::canonical::input_digest;
+use crate::events::{self, NewEvent};
+use crate::fault::Fault;
+use crate::process::Census;
+use crate::reconcile;
+use crate::redact::Redactor;
+use crate::store::Shared;
+use crate::wire::{self, Encoded};
+
+/// How far back equal calls are counted.
+const REPEATS_MAX: u32 = 100;
+/// How much of an error an event repeats.
+const ERROR_CHARS_MAX: usize = 2000;
+
+/// A call as it is to be recorded, without secrets.
+pub(crate) struct NewCall {
+    call: Call,
+    digest: String,
+    project: String,
+    directory: String,
+    process: String,
+    run: PathBuf,
+    at_ms: i64,
+}
+
+impl NewCall {
+    pub(crate) fn of(call: &Call, store: &Shared, at_ms: i64) -> NewCall {
+        let redactor = &store.redactor;
+        let input = match &call.input {
+            Input::Json(value) => Input::Json(redactor.redact_json(value)),
+            Input::Malformed { text, problem } => {
+                Input::Malformed { text: redactor.owned(text), problem: redactor.owned(problem) }
+            }
+        };
+        let digest = input_digest(&input);
+        let name = redactor.owned(&call.name);
+        NewCall {
+            call: Call { context: call.context.clone(), provider_id: call.provider_id.clone(), name, input },
+            digest,
+            project: store.project.clone(),
+            directory: store.directory.clone(),
+            process: store.process.id().to_owned(),
+            run: store.places.run.clone(),
+            at_ms,
+        }
+    }
+
+    /// Records the call, or says what became of it when it was made before.
+    pub(crate) fn open(&self, connection: &Connection) -> Result<Opened, Fault> {
+        if let Some(past) = self.past(connection)? {
+            return Ok(Opened::Before(Box::new(past)));
+        }
+        self.touch_session(connection)?;
+        let context = &self.call.context;
+        connection
+            .prepare_cached(
+                "INSERT OR IGNORE INTO message (id, session, role, created_ms) VALUES (?1, ?2, 'assistant', ?3)",
+            )?
+            .execute(params![context.message.as_str(), context.session.as_str(), self.at_ms])?;
+        let repeats = self.repeats(connection)?;
+        self.insert(connection)?;
+        let body = json!({
+            "sessionID": context.session.as_str(),
+            "messageID": context.message.as_str(),
+            "callID": context.call.as_str(),
+            "agent": context.agent.as_str(),
+            "tool": self.call.name,
+        });
+        let seq = self.event(connection, "call.pending", &body)?;
+        Ok(Opened::New { seq, repeats })
+    }
+
+    fn past(&self, connection: &Connection) -> Result<Option<Past>, Fault> {
+        let context = &self.call.context;
+        let by_key = connection
+            .prepare_cached(&past_where("session = ?1 AND message = ?2 AND provider_id = ?3"))?
+            .query_row(
+                params![context.session.as_str(), context.message.as_str(), self.call.provider_id],
+                PastRow::of,
+            )
+            .optional()?;
+        let found = match by_key {
+            Some(row) => Some(row),
+            None => connection
+                .prepare_cached(&past_where("id = ?1"))?
+                .query_row([context.call.as_str()], PastRow::of)
+                .optional()?,
+        };
+        let Some(row) = found else { return Ok(None) };
+        if let (Some(theirs), Some(ours)) = (&row.provider_id, &self.call.provider_id)
+            && theirs != ours
+        {
+            return Err(Fault::Said(format!("the call id {} is taken by another call", context.call)));
+        }
+        row.into_past(connection, &self.process, &self.run).map(Some)
+    }
+
+    fn touch_session(&self, connection: &Connection) -> Result<(), Fault> {
+        let context = &self.call.context;
+        let touched = connection
+            .prepare_cached(
+                "UPDATE session SET updated_ms = ?2, process = ?3, closed_ms = NULL WHERE id = ?1",
+            )?
+            .execute(params![context.session.as_str(), self.at_ms, self.process])?;
+        if touched > 0 {
+            return Ok(());
+        }
+        connection
+            .prepare_cached(
+                "INSERT INTO session (id, project, directory, agent, title, created_ms, updated_ms, process)
+                 VALUES (?1, ?2, ?3, ?4, '', ?5, ?5, ?6)",
+            )?
+            .execute(params![
+                context.session.as_str(),
+                self.project,
+                self.directory,
+                context.agent.as_str(),
+                self.at_ms,
+                self.process,
+            ])?;
+        let body = json!({ "sessionID": context.session.as_str(), "agent": context.agent.as_str() });
+        self.event(connection, "session.created", &body).map(drop)
+    }
+
+    /// How many calls right before this one were the same.
+    fn repeats(&self, connection: &Connection) -> Result<u32, Fault> {
+        let mut statement = connection.prepare_cached(
+            "SELECT tool = ?2 AND input_digest = ?3 FROM call WHERE session = ?1 ORDER BY seq DESC LIMIT ?4",
+        )?;
+        let mut rows = statement.query(params![
+            self.call.context.session.as_str(),
+            self.call.name,
+            self.digest,
+            REPEATS_MAX
+        ])?;
+        let mut repeats = 0;
+        while let Some(row) = rows.next()? {
+            if !row.get::<_, bool>(0)? {
+                break;
+            }
+            repeats += 1;
+        }
+        Ok(repeats)
+    }
+
+    fn insert(&self, connection: &Connection) -> Result<(), Fault> {
+        let context = &self.call.context;
+        let (input, malformed) = match &self.call.input {
+            Input::Json(value) => (value.to_string(), None),
+            Input::Malformed { text, problem } => (text.clone(), Some(problem)),
+        };
+        connection
+            .prepare_cached(
+                "INSERT INTO call (id, session, message, provider_id, agent, tool, input, malformed, input_digest,
+                                   state, process, called_ms)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'pending', ?10, ?11)",
+            )?
+            .execute(params![
+                context.call.as_str(),
+                context.session.as_str(),
+                context.message.as_str(),
+                self.call.provider_id,
+                context.agent.as_str(),
+                self.call.name,
+                input,
+                malformed,
+                self.digest,
+                self.process,
+                self.at_ms,
+            ])?;
+        Ok(())
+    }
+
+    fn event(&self, connection: &Connection, name: &str, body: &serde_json::Value) -> Result<Seq, Fault> {
+        let context = &self.call.context;
+        let call = name.starts_with("call.").then(|| context.call.as_str());
+        let session = context.session.as_str();
+        events::insert(connection, &NewEvent { at_ms: self.at_ms, name, session, call, body })
+    }
+}
+
+fn past_where(condition: &str) -> String {
+    format!("SELECT id, provider_id, process, settlement FROM call WHERE {condition}")
+}
+
+/// A call that was made before.
+struct PastRow {
+    id: String,
+    provider_id: Option<String>,
+    process: String,
+    settlement: Option<String>,
+}
+
+impl PastRow {
+    fn of(row: &Row<'_>) -> rusqlite::Result<PastRow> {
+        Ok(PastRow {
+            id: row.get(0)?,
+            provider_id: row.get(1)?,
+            process: row.get(2)?,
+            settlement: row.get(3)?,
+        })
+    }
+
+    fn into_past(self, connection: &Connection, process: &str, run: &Path) -> Result<Past, Fault> {
+        let id = CallId::parse(&self.id).map_err(|error| Fault::Nonsense("a call", error.to_string()))?;
+        if let Some(settlement) = self.settlement {
+            return Ok(Past::Ended(id, ended(connection, &settlement)?));
+        }
+        // Its process may have died since this one started.
+        if self.process != process && !Census::new(run).is_alive(&self.process) {
+            let interruption = reconcile::one(connection, &self.id)?;
+            return Ok(Past::Ended(id, Ended::Interrupted(interruption)));
+        }
+        Ok(Past::Running(id))
+    }
+}
+
+/// Records that a call runs.
+pub(crate) fn run(
+    connection: &Connection,
+    call: &str,
+    changed_input: Option<&str>,
+    at_ms: i64,
+) -> Result<Seq, Fault> {
+    let row = connection
+        .prepare_cached(
+            "UPDATE call SET state = 'running', started_ms = ?2, changed_input = ?3
+             WHERE id = ?1 AND state = 'pending' RETURNING session, message, tool",
+        )?
+        .query_row(params![call, at_ms, changed_input], Told::of)
+        .optional()?;
+    let told = row.ok_or_else(|| not_under_way(call))?;
+    let body = told.body(call);
+    events::insert(
+        connection,
+        &NewEvent { at_ms, name: "call.running", session: &told.session, call: Some(call), body: &body },
+    )
+}
+
+/// Records that a call is about to change something. Of several changes to one file, the first `before` and the last
+/// `after` count.
+pub(crate) fn act(connection: &Connection, call: &str, intents: &[(SqlValue, Intent)]) -> Result<(), Fault> {
+    let changed = connection
+        .prepare_cached(
+            "UPDATE call SET acted = 1, blind = max(blind, ?2) WHERE id = ?1 AND state IN ('pending', 'running')",
+        )?
+        .execute(params![call, intents.is_empty()])?;
+    if changed == 0 {
+        return Err(not_under_way(call));
+    }
+    let mut insert = connection.prepare_cached(
+        "INSERT INTO intent (call, path, before, after) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT (call, path) DO UPDATE SET after = excluded.after",
+    )?;
+    for (path, intent) in intents {
+        insert.execute(params![call, path, intent.before, intent.after])?;
+    }
+    Ok(())
+}
+
+/// How a call ended, as it is to be recorded, without secrets.
+pub(crate) struct End {
+    state: &'static str,
+    reason: Option<&'static str>,
+    title: String,
+    error: Option<String>,
+    record: Encoded,
+}
+
+impl End {
+    pub(crate) fn of(ended: &Ended, redactor: &Redactor) -> Result<End, Fault> {
+        let record = wire::encode(ended, redactor)?;
+        let error = |reason, error: String| {
+            let error = redactor.owned(&error).chars().take(ERROR_CHARS_MAX).collect();
+            ("error", Some(reason), String::new(), Some(error))
+        };
+        let (state, reason, title, error) = match ended {
+            Ended::Settled(settlement) => match &**settlement {
+                Settlement::Completed(completed) => {
+                    ("completed", None, redactor.owned(&completed.title), None)
+                }
+                Settlement::Rejected(rejection) => error(Rejection::kind(rejection), rejection.to_string()),
+            },
+            Ended::Declined => error("declined", "the person declined the call".to_owned()),
+            Ended::Broken(why) => error("defect", why.clone()),
+            Ended::Cancelled => error("cancelled", "the call was cancelled".to_owned()),
+            Ended::Interrupted(interruption) => {
+                error("interrupted", reconcile::words(*interruption).to_owned())
+            }
+        };
+        Ok(End { state, reason, title, error, record })
+    }
+
+    /// Ends a call. `None` if it is not under way.
+    pub(crate) fn record(
+        &self,
+        connection: &Connection,
+        call: &str,
+        at_ms: i64,
+    ) -> Result<Option<Seq>, Fault> {
+        let row = connection
+            .prepare_cached(
+                "UPDATE call SET state = ?2, reason = ?3, title = ?4, settlement = ?5, ended_ms = ?6
+                 WHERE id = ?1 AND state IN ('pending', 'running') RETURNING session, message, tool",
+            )?
+            .query_row(params![call, self.state, self.reason, self.title, self.record.json, at_ms], Told::of)
+            .optional()?;
+        let Some(told) = row else { return Ok(None) };
+        self.keep_media(connection, call)?;
+        connection
+            .prepare_cached("UPDATE session SET updated_ms = ?2 WHERE id = ?1")?
+            .execute(params![told.session, at_ms])?;
+        let mut body = told.body(call);
+        body["status"] = self.state.into();
+        match (&self.error, self.reason) {
+            (Some(error), reason) => {
+                body["reason"] = reason.into();
+                body["error"] = error.as_str().into();
+            }
+            (None, _) => body["title"] = self.title.as_str().into(),
+        }
+        let name = format!("call.{}", self.state);
+        let event = NewEvent { at_ms, name: &name, session: &told.session, call: Some(call), body: &body };
+        events::insert(connection, &event).map(Some)
+    }
+
+    fn keep_media(&self, connection: &Connection, call: &str) -> Result<(), Fault> {
+        for media in &self.record.media {
+            connection
+                .prepare_cached("INSERT OR IGNORE INTO media (digest, mime, bytes) VALUES (?1, ?2, ?3)")?
+                .execute(params![media.digest, media.mime, &media.bytes[..]])?;
+            connection
+                .prepare_cached("INSERT OR IGNORE INTO media_use (digest, call) VALUES (?1, ?2)")?
+                .execute(params![media.digest, call])?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads back how a call ended.
+pub(crate) fn ended(connection: &Connection, settlement: &str) -> Result<Ended, Fault> {
+    wire::decode(settlement, &mut |digest| {
+        let bytes: Option<Vec<u8>> = connection
+            .prepare_cached("SELECT bytes FROM media WHERE digest = ?1")?
+            .query_row([digest], |row| row.get(0))
+            .optional()?;
+        let bytes =
+            bytes.ok_or_else(|| Fault::Nonsense("a settlement", format!("its media {digest} is missing")))?;
+        Ok(Arc::from(bytes))
+    })
+}
+
+/// The fault of taking a step with a call that never began or has ended.
+pub(crate) fn not_under_way(call: &str) -> Fault {
+    Fault::Said(format!("the call {call} is not under way: it was never recorded, or it has ended"))
+}
+
+/// What events say of a call.
+struct Told {
+    session: String,
+    message: String,
+    tool: String,
+}
+
+impl Told {
+    fn of(row: &Row<'_>) -> rusqlite::Result<Told> {
+        Ok(Told { session: row.get(0)?, message: row.get(1)?, tool: row.get(2)? })
+    }
+
+    fn body(&self, call: &str) -> serde_json::Value {
+        json!({ "sessionID": self.session, "messageID": self.message, "callID": call, "tool": self.tool })
+    }
+}
+
+/// A path as it is stored: text, or bytes where it is not Unicode.
+pub(crate) fn path_to_sql(path: &Path, redactor: &Redactor) -> SqlValue {
+    match path.to_str() {
+        Some(text) => SqlValue::Text(redactor.owned(text)),
+        None => SqlValue::Blob(path.as_os_str().as_encoded_bytes().to_vec()),
+    }
+}
+
+/// A stored path.
+pub(crate) fn path_from_sql(value: ValueRef<'_>) -> PathBuf {
+    match value {
+        ValueRef::Text(text) => String::from_utf8_lossy(text).into_owned().into(),
+        #[cfg(unix)]
+        ValueRef::Blob(bytes) => <std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(bytes).into(),
+        #[cfg(not(unix))]
+        ValueRef::Blob(bytes) => String::from_utf8_lossy(bytes).into_owned().into(),
+        ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_) => PathBuf::new(),
+    }
+}

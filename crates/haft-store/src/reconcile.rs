@@ -1,0 +1,180 @@
+//! What became of calls whose process died. Nothing is run again; the files themselves tell what was done.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+
+use haft::{CallId, Ended, Intent, Interruption, SessionId};
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
+
+use crate::calls::{End, path_from_sql};
+use crate::clock::now_ms;
+use crate::fault::Fault;
+use crate::files::Places;
+use crate::open::Notice;
+use crate::process::Census;
+use crate::redact::{REDACTED, Redactor};
+
+/// Larger files are not read only to find out what became of a call.
+const FILE_BYTES_MAX: u64 = 1 << 30;
+
+/// Settles every call, and drops every request, of processes that died. Says which outcomes are unknown.
+pub(crate) fn all(connection: &mut Connection, places: &Places) -> Result<Vec<Notice>, Fault> {
+    let mut census = Census::new(&places.run);
+    let mut dead =
+        processes(connection, "SELECT DISTINCT process FROM call WHERE state IN ('pending', 'running')")?;
+    dead.retain(|process| !census.is_alive(process));
+    let mut asked = processes(connection, "SELECT DISTINCT process FROM request")?;
+    asked.retain(|process| !census.is_alive(process));
+    if dead.is_empty() && asked.is_empty() {
+        return Ok(Vec::new());
+    }
+
+    let mut judged = Vec::new();
+    for process in &dead {
+        for call in unsettled(connection, process)? {
+            // Files are read before the transaction, which others may be waiting for.
+            judged.push((call.judge(), call));
+        }
+    }
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let mut notices = Vec::new();
+    for (interruption, call) in judged {
+        if settle(&transaction, &call.id, interruption)? && interruption == Interruption::Unknown {
+            notices.extend(call.notice());
+        }
+    }
+    for process in &asked {
+        transaction.execute("DELETE FROM request WHERE process = ?1", [process])?;
+    }
+    transaction.commit()?;
+    Ok(notices)
+}
+
+/// Settles one call of a process that died.
+pub(crate) fn one(connection: &Connection, id: &str) -> Result<Interruption, Fault> {
+    let call = connection.query_row(&unsettled_where("id = ?1"), [id], Unsettled::of).optional()?;
+    let call = call
+        .ok_or_else(|| Fault::Said(format!("the call {id} is not under way")))?
+        .with_intents(connection)?;
+    let interruption = call.judge();
+    settle(connection, id, interruption)?;
+    Ok(interruption)
+}
+
+/// What is known, in words.
+pub(crate) fn words(interruption: Interruption) -> &'static str {
+    match interruption {
+        Interruption::NotStarted => "the process died before the call changed anything",
+        Interruption::Committed => "the process died after the call had changed what it was to change",
+        Interruption::Unknown => "the process died, and whether the call took effect is unknown",
+    }
+}
+
+/// The changes a call announced.
+pub(crate) fn intents(connection: &Connection, call: &str) -> Result<Vec<Intent>, Fault> {
+    let mut statement =
+        connection.prepare_cached("SELECT path, before, after FROM intent WHERE call = ?1 ORDER BY path")?;
+    let intent = |row: &rusqlite::Row<'_>| {
+        Ok(Intent { path: path_from_sql(row.get_ref(0)?), before: row.get(1)?, after: row.get(2)? })
+    };
+    Ok(statement.query_map([call], intent)?.collect::<Result<_, _>>()?)
+}
+
+fn settle(connection: &Connection, call: &str, interruption: Interruption) -> Result<bool, Fault> {
+    let end = End::of(&Ended::Interrupted(interruption), &Redactor::default())?;
+    Ok(end.record(connection, call, now_ms())?.is_some())
+}
+
+fn processes(connection: &Connection, query: &str) -> Result<Vec<String>, Fault> {
+    let mut statement = connection.prepare(query)?;
+    let processes = statement.query_map([], |row| row.get(0))?;
+    Ok(processes.collect::<Result<_, _>>()?)
+}
+
+fn unsettled(connection: &Connection, process: &str) -> Result<Vec<Unsettled>, Fault> {
+    let condition = "process = ?1 AND state IN ('pending', 'running')";
+    let mut statement = connection.prepare(&unsettled_where(condition))?;
+    let calls = statement.query_map([process], Unsettled::of)?.collect::<Result<Vec<_>, _>>()?;
+    calls.into_iter().map(|call| call.with_intents(connection)).collect()
+}
+
+fn unsettled_where(condition: &str) -> String {
+    format!("SELECT id, session, tool, acted, blind FROM call WHERE {condition} ORDER BY seq")
+}
+
+/// A call that has not ended.
+struct Unsettled {
+    id: String,
+    session: String,
+    tool: String,
+    acted: bool,
+    /// Whether it announced a change that left nothing to tell by.
+    blind: bool,
+    intents: Vec<Intent>,
+}
+
+impl Unsettled {
+    fn of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Unsettled> {
+        let (id, session, tool) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        Ok(Unsettled { id, session, tool, acted: row.get(3)?, blind: row.get(4)?, intents: Vec::new() })
+    }
+
+    fn with_intents(mut self, connection: &Connection) -> Result<Unsettled, Fault> {
+        self.intents = intents(connection, &self.id)?;
+        Ok(self)
+    }
+
+    fn judge(&self) -> Interruption {
+        if !self.acted {
+            return Interruption::NotStarted;
+        }
+        if self.blind || self.intents.is_empty() {
+            return Interruption::Unknown;
+        }
+        let found: Vec<Found> = self.intents.iter().map(look).collect();
+        if found.iter().all(|found| found.is_after) {
+            Interruption::Committed
+        } else if found.iter().all(|found| found.is_before) {
+            Interruption::NotStarted
+        } else {
+            Interruption::Unknown
+        }
+    }
+
+    fn notice(&self) -> Option<Notice> {
+        let (call, session) = (CallId::parse(&self.id).ok()?, SessionId::parse(&self.session).ok()?);
+        Some(Notice::OutcomeUnknown { call, session, tool: self.tool.clone() })
+    }
+}
+
+/// How a file compares with what a call announced.
+struct Found {
+    is_before: bool,
+    is_after: bool,
+}
+
+fn look(intent: &Intent) -> Found {
+    match content(&intent.path) {
+        Some(now) => Found { is_before: now == intent.before, is_after: now == intent.after },
+        None => Found { is_before: false, is_after: false },
+    }
+}
+
+/// The digest of a file as it is now, `Some(None)` if there is none, `None` if that cannot be told.
+fn content(path: &Path) -> Option<Option<String>> {
+    let told_by_name = path.is_absolute() && path.to_str().is_none_or(|path| !path.contains(REDACTED));
+    if !told_by_name {
+        return None;
+    }
+    match fs::metadata(path) {
+        Ok(metadata) if metadata.is_file() && metadata.len() <= FILE_BYTES_MAX => {
+            let mut hasher = blake3::Hasher::new();
+            hasher.update_reader(File::open(path).ok()?).ok()?;
+            Some(Some(hasher.finalize().to_hex().to_string()))
+        }
+        Ok(_) => None,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Some(None),
+        Err(_) => None,
+    }
+}

@@ -1,0 +1,91 @@
+//! The seam of the recorder: every step of a call on record, and what has an effect on the disk.
+
+use haft::{BoxFuture, Call, Ended, Event, Intent, Opened, Recorder, Seq, StoreError, ToolContext};
+use serde_json::Value;
+
+use crate::calls::{self, End, NewCall};
+use crate::clock::now_ms;
+use crate::events::{self, NewEvent};
+use crate::store::Store;
+use crate::writer::Durability;
+
+impl Recorder for Store {
+    fn called<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<Opened, StoreError>> {
+        let new = NewCall::of(call, &self.0, now_ms());
+        Box::pin(self.write("record a call", Durability::Process, move |connection| new.open(connection)))
+    }
+
+    fn running<'a>(
+        &'a self,
+        context: &'a ToolContext,
+        changed_input: Option<&'a Value>,
+    ) -> BoxFuture<'a, Result<Seq, StoreError>> {
+        let call = context.call.clone();
+        let changed_input = changed_input.map(|input| self.0.redactor.redact_json(input).to_string());
+        let at = now_ms();
+        Box::pin(self.write("record that a call runs", Durability::Process, move |connection| {
+            calls::run(connection, call.as_str(), changed_input.as_deref(), at)
+        }))
+    }
+
+    fn acting<'a>(
+        &'a self,
+        context: &'a ToolContext,
+        intents: &'a [Intent],
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.note_acting(&context.call);
+        let call = context.call.clone();
+        let stored = |intent: &Intent| (calls::path_to_sql(&intent.path, &self.0.redactor), intent.clone());
+        let intents: Vec<_> = intents.iter().map(stored).collect();
+        Box::pin(self.write("record what a call is about to change", Durability::Disk, move |connection| {
+            calls::act(connection, call.as_str(), &intents)
+        }))
+    }
+
+    fn ended<'a>(
+        &'a self,
+        context: &'a ToolContext,
+        ended: &'a Ended,
+    ) -> BoxFuture<'a, Result<Seq, StoreError>> {
+        let what = "record how a call ended";
+        let end = match End::of(ended, &self.0.redactor) {
+            Ok(end) => end,
+            Err(fault) => return Box::pin(std::future::ready(Err(self.0.put(what, fault)))),
+        };
+        let call = context.call.clone();
+        let at = now_ms();
+        Box::pin(self.write(what, self.durability_of_end(&context.call), move |connection| {
+            end.record(connection, call.as_str(), at)?.ok_or_else(|| calls::not_under_way(call.as_str()))
+        }))
+    }
+
+    fn cancelled(&self, context: &ToolContext) {
+        let Ok(end) = End::of(&Ended::Cancelled, &self.0.redactor) else { return };
+        let call = context.call.clone();
+        let at = now_ms();
+        self.0.writer.post(self.durability_of_end(&context.call), move |connection| {
+            end.record(connection, call.as_str(), at).map(drop)
+        });
+    }
+
+    fn event<'a>(&'a self, event: &'a Event) -> BoxFuture<'a, Result<Seq, StoreError>> {
+        let (name, context, body) = match event {
+            // These are recorded with the states themselves.
+            Event::Called(_) | Event::Running(_) | Event::Ended(..) => {
+                return Box::pin(std::future::ready(Ok(Seq::default())));
+            }
+            Event::Asked(request) => ("permission.asked", &request.context, events::asked(request)),
+            Event::Replied(request, reply) => {
+                ("permission.replied", &request.context, events::replied(request, reply))
+            }
+            Event::Reported { name, context, body } => (*name, context, body.clone()),
+        };
+        let body = self.0.redactor.redact_json(&body);
+        let (session, call) = (context.session.clone(), context.call.clone());
+        let at_ms = now_ms();
+        Box::pin(self.write("record an event", Durability::Process, move |connection| {
+            let (session, call) = (session.as_str(), Some(call.as_str()));
+            events::insert(connection, &NewEvent { at_ms, name, session, call, body: &body })
+        }))
+    }
+}

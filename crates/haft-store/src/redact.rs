@@ -1,0 +1,165 @@
+//! Secrets are taken out on the way in: known values, and texts that can be nothing but a key.
+
+mod names;
+mod patterns;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use regex::Regex;
+use serde_json::{Map, Value};
+
+/// What stands where a secret stood.
+pub const REDACTED: &str = "[redacted]";
+
+/// How often a search starts over inside what was found already, to find secrets that overlap.
+const OVERLAPS_MAX: usize = 64;
+/// How often a text is gone over again because the marks themselves made up a secret.
+const ROUNDS_MAX: usize = 4;
+
+/// Takes secrets out of texts. Cloning it is cheap.
+#[derive(Clone, Default)]
+pub struct Redactor {
+    known: Option<Arc<Known>>,
+}
+
+/// The values that must not be written down.
+struct Known {
+    values: Regex,
+    /// Whether a value could be made up of a mark and what stands beside it.
+    may_overlap_mark: bool,
+}
+
+/// A text after redaction.
+pub(crate) struct Redacted<'t> {
+    pub(crate) text: Cow<'t, str>,
+    pub(crate) places: usize,
+}
+
+impl Redactor {
+    /// Knows the values of variables whose names say that they hold a secret, beside what looks like a key.
+    pub fn from_env<N: AsRef<str>, V: AsRef<str>>(variables: impl IntoIterator<Item = (N, V)>) -> Redactor {
+        let secrets = variables
+            .into_iter()
+            .filter(|(name, value)| names::is_secret(name.as_ref(), value.as_ref()))
+            .flat_map(|(_, value)| names::spellings(value.as_ref()));
+        Redactor::of_secrets(secrets)
+    }
+
+    /// Knows these values, beside what looks like a key.
+    pub fn of_secrets(secrets: impl IntoIterator<Item = String>) -> Redactor {
+        let mut secrets: Vec<String> = secrets
+            .into_iter()
+            .filter(|secret| !secret.is_empty() && !REDACTED.contains(secret.as_str()))
+            .collect();
+        // Of several that begin at the same place the longest is taken.
+        secrets.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        secrets.dedup();
+        if secrets.is_empty() {
+            return Redactor::default();
+        }
+        let may_overlap_mark = secrets.iter().any(|secret| overlaps_mark(secret));
+        let alternatives: Vec<String> = secrets.iter().map(|secret| regex::escape(secret)).collect();
+        let values = regex::RegexBuilder::new(&alternatives.join("|")).size_limit(usize::MAX).build();
+        let values = values.expect("escaped texts are a valid expression of any size");
+        Redactor { known: Some(Arc::new(Known { values, may_overlap_mark })) }
+    }
+
+    /// Takes the secrets out of a text.
+    pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.redact_counting(text).text
+    }
+
+    /// Takes the secrets out of every text in a JSON value, keys among them.
+    pub fn redact_json(&self, value: &Value) -> Value {
+        match value {
+            Value::String(text) => Value::String(self.owned(text)),
+            Value::Array(items) => items.iter().map(|item| self.redact_json(item)).collect(),
+            Value::Object(fields) => Value::Object(self.redact_fields(fields)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+        }
+    }
+
+    pub(crate) fn redact_fields(&self, fields: &Map<String, Value>) -> Map<String, Value> {
+        fields.iter().map(|(key, value)| (self.owned(key), self.redact_json(value))).collect()
+    }
+
+    pub(crate) fn owned(&self, text: &str) -> String {
+        self.redact(text).into_owned()
+    }
+
+    pub(crate) fn redact_counting<'t>(&self, text: &'t str) -> Redacted<'t> {
+        let mut redacted = self.once(text);
+        let Some(known) = self.known.as_ref().filter(|known| known.may_overlap_mark && redacted.places > 0)
+        else {
+            return redacted;
+        };
+        for _ in 0..ROUNDS_MAX {
+            if !known.values.is_match(&redacted.text) {
+                return redacted;
+            }
+            let again = self.once(&redacted.text);
+            redacted = Redacted {
+                places: redacted.places + again.places,
+                text: Cow::Owned(again.text.into_owned()),
+            };
+        }
+        // Secrets that feed on the marks cannot be told from them; then nothing of the text is kept.
+        Redacted { text: Cow::Borrowed(REDACTED), places: redacted.places }
+    }
+
+    fn once<'t>(&self, text: &'t str) -> Redacted<'t> {
+        let mut found = patterns::find(text);
+        if let Some(known) = &self.known {
+            found.extend(find_overlapping(&known.values, text));
+        }
+        if found.is_empty() {
+            return Redacted { text: Cow::Borrowed(text), places: 0 };
+        }
+        found.sort_unstable();
+        let mut clean = String::with_capacity(text.len());
+        let (mut copied, mut places) = (0, 0);
+        for (start, end) in found {
+            if start >= copied {
+                // Two secrets side by side leave one mark each, and two that overlap one for both.
+                clean.push_str(&text[copied..start]);
+                clean.push_str(REDACTED);
+                places += 1;
+            }
+            copied = copied.max(end);
+        }
+        clean.push_str(&text[copied..]);
+        Redacted { text: Cow::Owned(clean), places }
+    }
+}
+
+impl std::fmt::Debug for Redactor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Redactor")
+    }
+}
+
+/// Every place where a value stands, also where values overlap. One pass, but for what lies inside a place found.
+fn find_overlapping(values: &Regex, text: &str) -> Vec<(usize, usize)> {
+    let mut found: Vec<(usize, usize)> = Vec::new();
+    let (mut from, mut overlaps) = (0, 0);
+    while let Some(place) = values.find_at(text, from) {
+        let inside = found.last().is_some_and(|(_, end)| place.start() < *end);
+        overlaps = if inside { overlaps + 1 } else { 0 };
+        found.push((place.start(), place.end()));
+        let first = text[place.start()..].chars().next().map_or(1, char::len_utf8);
+        from = if overlaps < OVERLAPS_MAX { place.start() + first } else { place.end() };
+    }
+    found
+}
+
+fn overlaps_mark(secret: &str) -> bool {
+    let joins = |left: &str, right: &str| {
+        (1..left.len().min(right.len()) + 1)
+            .any(|n| left.as_bytes()[left.len() - n..] == right.as_bytes()[..n])
+    };
+    secret.contains(REDACTED) || joins(REDACTED, secret) || joins(secret, REDACTED)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,121 @@
+//! What is redacted, what is not, and that nothing known is left.
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+
+fn redactor(secrets: &[&str]) -> Redactor {
+    Redactor::of_secrets(secrets.iter().map(|secret| (*secret).to_owned()))
+}
+
+#[test]
+fn what_looks_like_a_key_is_redacted() {
+    let long = "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8";
+    let keys = [
+        format!("sk-{long}"),
+        format!("sk-ant-api03-{long}"),
+        format!("sk-proj-{long}_x"),
+        format!("ghp_{long}"),
+        format!("github_pat_{long}"),
+        format!("glpat-{long}"),
+        "AKIAIOSFODNN7EXAMPLE".to_owned(),
+        format!("xoxb-{long}"),
+        format!("AIza{long}"),
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U".to_owned(),
+        format!("Bearer {long}="),
+        "-----BEGIN RSA PRIVATE KEY-----\nMIIEow+/IBAAK=\nabc\n-----END RSA PRIVATE KEY-----".to_owned(),
+        "-----BEGIN EC PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES,0A\n\nMIIE\n-----END EC PRIVATE KEY-----"
+            .to_owned(),
+        r"-----BEGIN PRIVATE KEY-----\nMIIEow\n-----END PRIVATE KEY-----".to_owned(),
+    ];
+    for key in keys {
+        let text = format!("before '{key}' after");
+        assert_eq!(Redactor::default().redact(&text), "before '[redacted]' after", "{key}");
+    }
+}
+
+#[test]
+fn ordinary_texts_stay_as_they_are() {
+    for text in [
+        "",
+        "task-abcdefghijklmnopqrstuvwxyz",
+        "sk-fading-circle-container-wide",
+        "the bearer authentication-mechanism",
+        "disk-1234567890123456789012345",
+        "-----BEGIN CERTIFICATE-----\nMIIE\n-----END CERTIFICATE-----",
+        "eyJust a word",
+        "AKIA",
+        "ünïcödé ✓",
+    ] {
+        assert!(
+            matches!(redactor(&["hunter22!"]).redact(text), Cow::Borrowed(same) if same == text),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn values_that_overlap_are_redacted_together() {
+    let redactor = redactor(&["abcdefgh", "efghijkl"]);
+    assert_eq!(redactor.redact("<abcdefghijkl>"), "<[redacted]>");
+    assert_eq!(redactor.redact("<abcdefgh><efghijkl>"), "<[redacted]><[redacted]>");
+}
+
+#[test]
+fn marks_do_not_make_up_a_secret() {
+    let redactor = redactor(&["abcdefgh", "ted]12345", "x[redacted]"]);
+    for text in ["abcdefgh12345", "xabcdefgh", "xabcdefgh12345"] {
+        let clean = redactor.redact(text);
+        assert!(!clean.contains("ted]12345") && !clean.contains("x[redacted]"), "{clean}");
+    }
+    // A value that is part of the mark can never go away, and is not worth hiding.
+    assert_eq!(super::tests::redactor(&["redacted"]).redact("redacted"), "redacted");
+}
+
+#[test]
+fn json_is_redacted_text_by_text() {
+    let redactor = redactor(&["hunter22!"]);
+    let value = json!({ "a": ["x hunter22!", 1, null], "hunter22!": { "b": true } });
+    assert_eq!(
+        redactor.redact_json(&value),
+        json!({ "a": ["x [redacted]", 1, null], "[redacted]": { "b": true } })
+    );
+}
+
+#[test]
+fn a_secret_of_several_lines_is_known_line_by_line_and_escaped() {
+    let value = "first-line-of-the-secret\nsecond\"line-of-the-secret";
+    let redactor = Redactor::from_env([("MY_SECRET", value)]);
+    for spelled in [value.to_owned(), json!(value).to_string(), "  12| second\"line-of-the-secret".to_owned()]
+    {
+        let clean = redactor.redact(&spelled).into_owned();
+        assert!(!clean.contains("-of-the-secret"), "{clean}");
+    }
+}
+
+#[test]
+fn a_long_text_of_near_misses_is_searched_in_reasonable_time() {
+    let near = "eyJ".repeat(1 << 20);
+    assert_eq!(Redactor::default().redact(&near), near);
+    let begins = "-----BEGIN RSA PRIVATE KEY-----".repeat(1 << 16);
+    assert!(!Redactor::default().redact(&begins).contains("BEGIN"));
+    let own = redactor(&[&"a".repeat(4096)]);
+    assert!(!own.redact(&"a".repeat(1 << 20)).contains(&"a".repeat(4096)));
+}
+
+proptest! {
+    #[test]
+    fn after_redaction_no_known_secret_is_left(
+        secrets in prop::collection::vec("[a-c\\[\\]de]{8,12}|[!-~]{8,20}", 1..4),
+        pieces in prop::collection::vec((0usize..6, "[a-e\\[\\]]{0,4}|\\PC{0,6}"), 0..12),
+    ) {
+        let text: String =
+            pieces.iter().map(|(at, between)| format!("{between}{}", secrets.get(*at).map_or("", |s| s))).collect();
+        let redactor = Redactor::of_secrets(secrets.clone());
+        let clean = redactor.redact(&text);
+        for secret in secrets.iter().filter(|secret| !REDACTED.contains(secret.as_str())) {
+            prop_assert!(!clean.contains(secret.as_str()), "{secret:?} in {clean:?}");
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! What the store holds, how large it is, and whether it is sound.
+
+use std::fs;
+use std::path::PathBuf;
+
+use haft::StoreError;
+use rusqlite::Connection;
+
+use crate::clock::now_ms;
+use crate::fault::Fault;
+use crate::store::Store;
+use crate::sweep;
+
+/// What a store holds and how large it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// The database file.
+    pub database_bytes: u64,
+    /// The database's log, which is part of it.
+    pub log_bytes: u64,
+    /// Images and documents within the database.
+    pub media_bytes: u64,
+    /// How many outputs are retained.
+    pub outputs: u64,
+    /// Their size.
+    pub outputs_bytes: u64,
+    /// How many sessions there are.
+    pub sessions: u64,
+    /// How many calls there are.
+    pub calls: u64,
+    /// How many events there are.
+    pub events: u64,
+    /// How many grants are saved.
+    pub grants: u64,
+    /// How many outputs a sweep would remove now.
+    pub sweepable: u64,
+    /// Their size.
+    pub sweepable_bytes: u64,
+    /// Databases that were damaged and set aside, with their sizes. Only a person removes them.
+    pub set_aside: Vec<(PathBuf, u64)>,
+}
+
+impl Store {
+    /// What the store holds and how large it is.
+    pub fn usage(&self) -> Result<Usage, StoreError> {
+        let places = &self.0.places;
+        let size = |path: &std::path::Path| fs::metadata(path).map_or(0, |metadata| metadata.len());
+        self.read("measure", |connection| {
+            let plan = sweep::plan(connection, places, self.0.retention, now_ms())?;
+            Ok(Usage {
+                database_bytes: size(&places.database),
+                log_bytes: size(&places.database_with("-wal")),
+                media_bytes: number(connection, "SELECT coalesce(sum(length(bytes)), 0) FROM media")?,
+                outputs: number(connection, "SELECT count(*) FROM output")?,
+                outputs_bytes: number(connection, "SELECT coalesce(sum(bytes), 0) FROM output")?,
+                sessions: number(connection, "SELECT count(*) FROM session")?,
+                calls: number(connection, "SELECT count(*) FROM call")?,
+                events: number(connection, "SELECT count(*) FROM event")?,
+                grants: number(connection, "SELECT count(*) FROM grant_")?,
+                sweepable: plan.len() as u64,
+                sweepable_bytes: plan.iter().map(|output| output.bytes).sum(),
+                set_aside: self.set_aside()?,
+            })
+        })
+    }
+
+    /// What is wrong with the store, in words. Nothing, if it is sound. Reads all of it.
+    pub fn check(&self) -> Result<Vec<String>, StoreError> {
+        let mut problems = self.read("check", |connection| {
+            let mut statement = connection.prepare("PRAGMA integrity_check(20)")?;
+            let said =
+                statement.query_map([], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()?;
+            Ok(said.into_iter().filter(|line| line != "ok").collect::<Vec<_>>())
+        })?;
+        let outputs = &self.0.places.outputs;
+        let missing = self.read("check the outputs", |connection| {
+            let mut statement = connection.prepare("SELECT id FROM output")?;
+            let ids =
+                statement.query_map([], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()?;
+            let is_missing =
+                |id: &String| !crate::outputs::path_of(outputs, id).is_some_and(|path| path.exists());
+            Ok(ids.into_iter().filter(is_missing).collect::<Vec<_>>())
+        })?;
+        problems.extend(missing.into_iter().map(|id| format!("the file of the output {id} is missing")));
+        Ok(problems)
+    }
+
+    fn set_aside(&self) -> Result<Vec<(PathBuf, u64)>, Fault> {
+        let mut found = Vec::new();
+        for entry in fs::read_dir(&self.0.places.data)? {
+            let entry = entry?;
+            let is_set_aside = entry.file_name().to_string_lossy().starts_with("haft.db.corrupt-");
+            if is_set_aside {
+                found.push((entry.path(), entry.metadata()?.len()));
+            }
+        }
+        found.sort();
+        Ok(found)
+    }
+}
+
+fn number(connection: &Connection, query: &str) -> Result<u64, Fault> {
+    Ok(connection.query_row(query, [], |row| row.get::<_, i64>(0))?.unsigned_abs())
+}

@@ -1,0 +1,16 @@
+//! The store as its callers see it: through the seams, from several processes, with bad disks and dead processes.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests are tests too")]
+#![allow(clippy::print_stdout, reason = "a victim tells its parent when it is ready")]
+
+mod support;
+
+mod calls;
+mod concurrency;
+mod consent;
+mod crash;
+mod opening;
+mod outputs;
+mod secrets;
+mod sessions;
+mod sweeping;

@@ -1,0 +1,43 @@
+//! Work that blocks, away from the threads that drive futures.
+//!
+//! A blocking thread cannot be dropped, so the work is given a [`Stop`] that is set when whoever awaits it goes away.
+//! Outside a tokio runtime the work runs where it is, because the core prescribes no runtime.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Tells blocking work that nobody waits for it any more.
+#[derive(Clone, Default)]
+pub(crate) struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    pub(crate) fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+struct StopOnDrop(Stop);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Does blocking work. Dropping the future sets the work's stop.
+pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce(&Stop) -> T + Send + 'static) -> T {
+    let stop = Stop::default();
+    let Ok(runtime) = tokio::runtime::Handle::try_current() else { return work(&stop) };
+    let guard = StopOnDrop(stop.clone());
+    let result = runtime.spawn_blocking(move || work(&stop)).await;
+    drop(guard);
+    match result {
+        Ok(value) => value,
+        Err(error) => match error.try_into_panic() {
+            // A panic in the work is a panic of the caller: the core turns it into a defect.
+            Ok(panic) => std::panic::resume_unwind(panic),
+            // The runtime is shutting down, and this future with it.
+            Err(_) => std::future::pending().await,
+        },
+    }
+}

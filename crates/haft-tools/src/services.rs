@@ -1,0 +1,23 @@
+//! What built-in tools work with. Each takes the parts it needs as its fields.
+
+use std::sync::Arc;
+
+use haft::permission::Gate;
+use haft::{Events, Memory, OutputStore};
+
+use crate::workspace::Workspace;
+
+/// The services of one location.
+#[derive(Clone)]
+pub struct ToolServices {
+    /// Resolves paths and performs effects on files.
+    pub workspace: Workspace,
+    /// Decides and asks.
+    pub gate: Gate,
+    /// Retained outputs, which can be read like files.
+    pub outputs: Arc<dyn OutputStore>,
+    /// What a session remembers from one call to the next.
+    pub memory: Arc<dyn Memory>,
+    /// Where tools report.
+    pub events: Events,
+}

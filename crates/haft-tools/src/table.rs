@@ -1,0 +1,44 @@
+//! The table of built-in tools. A new one is one file, and one row here.
+
+use haft::{Action, Offer, Tool, When};
+
+use crate::patches::uses_patches;
+use crate::services::ToolServices;
+use crate::tools::{
+    invalid::Invalid, list::List, read::Read, todoread::TodoRead, todowrite::TodoWrite, write::Write,
+};
+
+/// One row: the name, what makes the tool, the action its rules are filed under, and to whom it is shown.
+struct Row {
+    name: &'static str,
+    make: fn(&ToolServices) -> Tool,
+    action: &'static str,
+    when: fn() -> When,
+}
+
+/// In the order in which models are told of them.
+#[rustfmt::skip]
+const TABLE: &[Row] = &[
+    Row { name: "invalid",   make: |_| Tool::new(Invalid),         action: "invalid",   when: || When::Never },
+    Row { name: "read",      make: |s| Tool::new(Read::new(s)),      action: "read",      when: || When::Always },
+    Row { name: "write",     make: |s| Tool::new(Write::new(s)),     action: "edit",      when: without_patches },
+    Row { name: "list",      make: |s| Tool::new(List::new(s)),      action: "list",      when: || When::Always },
+    Row { name: "todowrite", make: |s| Tool::new(TodoWrite::new(s)), action: "todowrite", when: || When::Always },
+    Row { name: "todoread",  make: |s| Tool::new(TodoRead::new(s)),  action: "todoread",  when: || When::Always },
+];
+
+/// The built-in tools, made for one location.
+pub fn builtins(services: &ToolServices) -> Vec<(&'static str, Offer)> {
+    let offer = |row: &Row| {
+        let tool = (row.make)(services);
+        (row.name, Offer::new(tool).under(Action::new(row.action)).when((row.when)()))
+    };
+    TABLE.iter().map(offer).collect()
+}
+
+fn without_patches() -> When {
+    When::Model(|model| !uses_patches(model))
+}
+
+#[cfg(test)]
+mod tests;

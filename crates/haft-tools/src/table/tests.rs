@@ -1,0 +1,202 @@
+//! What is true of every built-in tool.
+
+use expect_test::expect;
+use haft::ToolName;
+use serde_json::Value;
+
+use crate::testing::Bench;
+
+/// Names stay short, because clients put prefixes before them.
+const BUILT_IN_NAME_BYTES_MAX: usize = 48;
+
+#[test]
+fn every_tool_is_named_described_and_documented() {
+    for tool in Bench::new().all_definitions() {
+        let name = tool.name.as_str();
+        assert!(ToolName::parse(name).is_ok() && name.len() <= BUILT_IN_NAME_BYTES_MAX, "{name}");
+        assert!(!tool.description.trim().is_empty(), "{name} has no description");
+        assert_eq!(tool.input["type"], "object", "{name}");
+        check_documented(name, &tool.input);
+        check_documented(name, &tool.output);
+    }
+}
+
+fn check_documented(at: &str, schema: &Value) {
+    for (field, schema) in schema["properties"].as_object().into_iter().flatten() {
+        let at = format!("{at}.{field}");
+        let is_tag = schema.get("const").is_some();
+        assert!(is_tag || schema["description"].is_string(), "{at} is not documented: {schema}");
+        check_documented(&at, schema);
+    }
+    if let Some(items) = schema.get("items") {
+        check_documented(at, items);
+    }
+}
+
+#[test]
+fn models_are_shown_what_suits_them() {
+    let bench = Bench::new();
+    let shown = |model| -> Vec<String> {
+        bench.definitions(model).iter().map(|tool| tool.name.to_string()).collect()
+    };
+    let all = ["read", "write", "list", "todowrite", "todoread"];
+    assert_eq!(shown(None), all);
+    assert_eq!(shown(Some("claude-sonnet-4-5")), all);
+    assert_eq!(shown(Some("gpt-5")), ["read", "list", "todowrite", "todoread"]);
+    let order: Vec<String> = bench.all_definitions().iter().map(|tool| tool.name.to_string()).collect();
+    assert_eq!(order[0], "invalid");
+    assert_eq!(order[1..], all);
+}
+
+#[test]
+fn tools_that_change_files_share_an_action() {
+    let actions: Vec<String> =
+        Bench::new().all_definitions().iter().map(|tool| format!("{} {}", tool.name, tool.action)).collect();
+    let expected = [
+        "invalid invalid",
+        "read read",
+        "write edit",
+        "list list",
+        "todowrite todowrite",
+        "todoread todoread",
+    ];
+    assert_eq!(actions, expected);
+}
+
+#[test]
+fn schemas_are_what_models_know() {
+    let schemas: Vec<String> = Bench::new()
+        .all_definitions()
+        .iter()
+        .map(|tool| format!("{}\n{}\n", tool.name, serde_json::to_string_pretty(&*tool.input).unwrap()))
+        .collect();
+    expect![[r#"
+        invalid
+        {
+          "type": "object",
+          "additionalProperties": false,
+          "properties": {
+            "tool": {
+              "type": "string",
+              "description": "The name of the tool that was called."
+            },
+            "error": {
+              "type": "string",
+              "description": "What was wrong with the call."
+            }
+          },
+          "required": [
+            "tool",
+            "error"
+          ]
+        }
+
+        read
+        {
+          "type": "object",
+          "additionalProperties": false,
+          "properties": {
+            "filePath": {
+              "type": "string",
+              "description": "The path of the file or directory to read: absolute, or relative to the working directory."
+            },
+            "offset": {
+              "type": "integer",
+              "minimum": 0,
+              "description": "The line, or entry of a directory, to start from. The first is 1."
+            },
+            "limit": {
+              "type": "integer",
+              "minimum": 0,
+              "description": "How many lines or entries to read at most; 2000 if left out."
+            }
+          },
+          "required": [
+            "filePath"
+          ]
+        }
+
+        write
+        {
+          "type": "object",
+          "additionalProperties": false,
+          "properties": {
+            "content": {
+              "type": "string",
+              "description": "The whole content of the file, exactly as it is to be."
+            },
+            "filePath": {
+              "type": "string",
+              "description": "The path of the file to write: absolute, or relative to the working directory."
+            }
+          },
+          "required": [
+            "content",
+            "filePath"
+          ]
+        }
+
+        list
+        {
+          "type": "object",
+          "additionalProperties": false,
+          "properties": {
+            "path": {
+              "type": "string",
+              "description": "The directory to list: absolute, or relative to the working directory. Leave it out for the working directory."
+            },
+            "ignore": {
+              "type": "array",
+              "items": {
+                "type": "string"
+              },
+              "description": "Further glob patterns of what to leave out, such as `*.log` or `fixtures/`."
+            }
+          }
+        }
+
+        todowrite
+        {
+          "type": "object",
+          "additionalProperties": false,
+          "properties": {
+            "todos": {
+              "type": "array",
+              "items": {
+                "description": "One thing to do.",
+                "type": "object",
+                "properties": {
+                  "content": {
+                    "description": "What is to be done, in a few words.",
+                    "type": "string"
+                  },
+                  "status": {
+                    "description": "How far it is: pending, in_progress, completed or cancelled.",
+                    "type": "string"
+                  },
+                  "priority": {
+                    "description": "How important it is: high, medium or low.",
+                    "type": "string"
+                  }
+                },
+                "required": [
+                  "content",
+                  "status",
+                  "priority"
+                ]
+              },
+              "description": "The whole list as it is to be from now on, in order."
+            }
+          },
+          "required": [
+            "todos"
+          ]
+        }
+
+        todoread
+        {
+          "type": "object",
+          "additionalProperties": false
+        }
+    "#]].assert_eq(&schemas.join("\n"));
+}

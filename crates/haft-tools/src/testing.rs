@@ -1,0 +1,259 @@
+//! A bench for tests: a workspace in a temporary directory, every tool registered, nothing durable.
+//!
+//! It is the only code of the tests that touches the API; the cases are data.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use expect_test::Expect;
+use haft::permission::{
+    Effect, Gate, GateParts, Layer, MemoryGrants, Nobody, Origin, Rehearsed, Resource, Rule, Ruleset,
+};
+use haft::{
+    AgentId, Audience, Call, CallId, Completed, Definition, Event, Events, Input, Limits, Memory,
+    MemoryOutputs, MemoryRecorder, MessageId, Model, OutputStore, Recorder, Registration, Registry, Services,
+    SessionId, Settlement, ShortMemory, Subscription, ToolContext, TurnSpec, Viewer,
+};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::{ToolServices, Workspace, builtins};
+
+pub(crate) struct Bench {
+    top: Arc<TempDir>,
+    pub(crate) services: ToolServices,
+    recorder: Arc<dyn Recorder>,
+    session: SessionId,
+    registry: Registry,
+    reported: Arc<Mutex<Vec<&'static str>>>,
+    _registration: Registration,
+    _subscription: Subscription,
+}
+
+impl Bench {
+    /// A workspace `ws` beside a directory `out`; everything is allowed.
+    pub(crate) fn new() -> Bench {
+        let top = TempDir::new().unwrap();
+        fs::create_dir(top.path().join("ws")).unwrap();
+        fs::create_dir(top.path().join("out")).unwrap();
+        let workspace = Workspace::open(&top.path().join("ws"), None).unwrap();
+        Bench::with(Arc::new(top), workspace, &[], Gate::new)
+    }
+
+    /// The same files, opened at a directory of the repository `ws`.
+    pub(crate) fn at(&self, directory: &str) -> Bench {
+        let root = self.path("");
+        let workspace = Workspace::open(&root.join(directory), Some(&root)).unwrap();
+        Bench::with(self.top.clone(), workspace, &[], Gate::new)
+    }
+
+    /// The same files, with rules that deny.
+    pub(crate) fn denying(&self, rules: &[(&str, &str)]) -> Bench {
+        Bench::with(self.top.clone(), self.services.workspace.clone(), rules, Gate::new)
+    }
+
+    fn rehearsing(&self) -> Bench {
+        Bench::with(self.top.clone(), self.services.workspace.clone(), &[], Gate::rehearsal)
+    }
+
+    fn with(
+        top: Arc<TempDir>,
+        workspace: Workspace,
+        denied: &[(&str, &str)],
+        gate: fn(GateParts) -> Gate,
+    ) -> Bench {
+        let recorder: Arc<dyn Recorder> = Arc::new(MemoryRecorder::default());
+        let events = Events::new(recorder.clone());
+        let origin = || Origin::named(Layer::Session, "the test");
+        let mut rules = Ruleset::new([Rule::new("*", "*", Effect::Allow, origin())]);
+        rules.extend(
+            denied.iter().map(|(action, pattern)| Rule::new(action, pattern, Effect::Deny, origin())),
+        );
+        let gate = gate(GateParts {
+            policy: Box::new(Arc::new(rules)),
+            grants: Arc::new(MemoryGrants::default()),
+            asker: Arc::new(Nobody("nobody is there".to_owned())),
+            recorder: recorder.clone(),
+            events: events.clone(),
+        });
+        let outputs: Arc<dyn OutputStore> = Arc::new(MemoryOutputs::default());
+        let memory: Arc<dyn Memory> = Arc::new(ShortMemory::default());
+        let reported = Arc::new(Mutex::new(Vec::new()));
+        let heard = reported.clone();
+        let subscription = events.subscribe(move |_, event| {
+            if let Event::Reported { name, .. } = event {
+                heard.lock().unwrap().push(*name);
+            }
+        });
+        let services = ToolServices { workspace, gate, outputs, memory, events };
+        let registry = Registry::root();
+        let registration = registry.register(builtins(&services)).unwrap();
+        Bench {
+            top,
+            services,
+            recorder,
+            session: SessionId::mint(),
+            registry,
+            reported,
+            _registration: registration,
+            _subscription: subscription,
+        }
+    }
+
+    /// A path in the workspace.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.top.path().canonicalize().unwrap().join("ws").join(name)
+    }
+
+    /// A path outside the workspace.
+    pub(crate) fn outside(&self, name: &str) -> PathBuf {
+        self.top.path().canonicalize().unwrap().join("out").join(name)
+    }
+
+    /// Makes a file in the workspace, and the directories it needs.
+    pub(crate) fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, content).unwrap();
+        path
+    }
+
+    /// Makes a link in the workspace.
+    pub(crate) fn link(&self, name: &str, target: impl AsRef<Path>) {
+        std::os::unix::fs::symlink(target, self.path(name)).unwrap();
+    }
+
+    pub(crate) fn text(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    pub(crate) fn context(&self) -> ToolContext {
+        ToolContext {
+            session: self.session.clone(),
+            agent: AgentId::parse("build").unwrap(),
+            message: MessageId::mint(),
+            call: CallId::mint(),
+        }
+    }
+
+    /// Settles a call.
+    pub(crate) fn settle(&self, tool: &str, input: Value) -> Settlement {
+        run(async {
+            let turn = self.registry.turn(&spec(Audience::Operator), self.turn_services()).await.unwrap();
+            let call = Call {
+                context: self.context(),
+                provider_id: None,
+                name: tool.to_owned(),
+                input: Input::Json(input),
+            };
+            turn.settle(call).await.unwrap()
+        })
+    }
+
+    pub(crate) fn completed(&self, tool: &str, input: Value) -> Completed {
+        match self.settle(tool, input) {
+            Settlement::Completed(completed) => completed,
+            Settlement::Rejected(rejection) => panic!("rejected: {rejection}"),
+        }
+    }
+
+    pub(crate) fn rejected(&self, tool: &str, input: Value) -> String {
+        match self.settle(tool, input) {
+            Settlement::Completed(completed) => panic!("completed: {}", completed.text()),
+            Settlement::Rejected(rejection) => self.masked(&rejection.to_string()),
+        }
+    }
+
+    /// Settles a call and compares what is shown, with the workspace's path written as `$ws`.
+    #[expect(clippy::needless_pass_by_value, reason = "an expectation is written where it is checked")]
+    pub(crate) fn check(&self, tool: &str, input: Value, expected: Expect) {
+        let shown = match self.settle(tool, input) {
+            Settlement::Completed(done) => format!("title: {}\n{}", done.title, done.text()),
+            Settlement::Rejected(rejection) => format!("rejected: {rejection}"),
+        };
+        expected.assert_eq(&self.masked(&shown));
+    }
+
+    /// What would be asked for a call, one question per line, and what a person would be shown.
+    #[expect(clippy::needless_pass_by_value, reason = "an expectation is written where it is checked")]
+    pub(crate) fn check_questions(&self, tool: &str, input: Value, expected: Expect) {
+        let bench = self.rehearsing();
+        bench.settle(tool, input);
+        let rehearsed = bench.services.gate.rehearsed();
+        let mut shown: String = rehearsed.iter().map(question).collect();
+        if let Some(last) = rehearsed.last() {
+            shown.push_str(&format!("{}\n{}", last.showing.title, last.showing.detail));
+        }
+        expected.assert_eq(&self.masked(&shown));
+    }
+
+    pub(crate) fn reported(&self) -> Vec<&'static str> {
+        self.reported.lock().unwrap().clone()
+    }
+
+    /// What a model is told of the tools.
+    pub(crate) fn definitions(&self, model: Option<&str>) -> Vec<Definition> {
+        let model = model.map(|id| Model { provider: "any".to_owned(), id: id.to_owned() });
+        let audience = Audience::Model(Viewer { model, ..Viewer::default() });
+        let turn = run(self.registry.turn(&spec(audience), self.turn_services())).unwrap();
+        turn.definitions().to_vec()
+    }
+
+    /// Every tool that is registered, also those that no model is shown.
+    pub(crate) fn all_definitions(&self) -> Vec<Definition> {
+        let turn = run(self.registry.turn(&spec(Audience::Operator), self.turn_services())).unwrap();
+        turn.definitions().to_vec()
+    }
+
+    /// No temporary file is left anywhere.
+    pub(crate) fn check_no_residue(&self) {
+        let walk = ignore::WalkBuilder::new(self.top.path()).standard_filters(false).build();
+        let left: Vec<_> = walk
+            .map(|entry| entry.unwrap().into_path())
+            .filter(|path| path.to_string_lossy().contains(".haft-tmp-"))
+            .collect();
+        assert!(left.is_empty(), "{left:?}");
+    }
+
+    fn masked(&self, text: &str) -> String {
+        let top = self.top.path().canonicalize().unwrap();
+        let top = top.to_str().unwrap();
+        text.replace(&format!("{top}/ws"), "$ws").replace(&format!("{top}/out"), "$out").replace(top, "$top")
+    }
+
+    fn turn_services(&self) -> Services {
+        Services {
+            gate: self.services.gate.clone(),
+            recorder: self.recorder.clone(),
+            outputs: self.services.outputs.clone(),
+            hooks: Arc::new([]),
+            events: self.services.events.clone(),
+            limits: Limits::default(),
+        }
+    }
+}
+
+pub(crate) fn run<T>(work: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(work)
+}
+
+fn spec(audience: Audience) -> TurnSpec {
+    TurnSpec {
+        agent: AgentId::parse("build").unwrap(),
+        rules: Arc::new(Ruleset::default()),
+        audience,
+        configuration: 0,
+    }
+}
+
+fn question(rehearsed: &Rehearsed) -> String {
+    let spellings = |resource: &Resource| resource.spellings().collect::<Vec<_>>().join(" = ");
+    let resources: Vec<String> = rehearsed.question.resources.iter().map(spellings).collect();
+    format!(
+        "{} on {} (always: {})\n",
+        rehearsed.question.action,
+        resources.join(", "),
+        rehearsed.question.save.join(", ")
+    )
+}

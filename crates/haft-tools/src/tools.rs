@@ -1,0 +1,8 @@
+//! The tools, one file each.
+
+pub(crate) mod invalid;
+pub(crate) mod list;
+pub(crate) mod read;
+pub(crate) mod todoread;
+pub(crate) mod todowrite;
+pub(crate) mod write;

@@ -1,0 +1,103 @@
+//! How what was read is shown: an envelope with the path, numbered lines, and how to go on.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use haft::{Content, Presented, visible};
+use serde_json::{Value, json};
+
+use super::instructions::Instructions;
+use super::listing::Listing;
+use super::page::{End, Page};
+use super::{Body, Output};
+
+const PREVIEW_LINES: usize = 20;
+
+pub(super) fn present(output: &Output) -> Presented {
+    let path = visible(&output.path);
+    let shown = match &output.body {
+        Body::File(page) => file(&path, page),
+        Body::Directory(listing) => directory(&path, listing),
+        Body::Media { mime, data } => media(mime, data, output),
+    };
+    let loaded: Vec<Value> = output.loaded.iter().map(|one| one.path.as_str().into()).collect();
+    let mut shown = shown.titled(output.name.as_str()).with("loaded", loaded);
+    if let Some(Content::Text(text)) = shown.content.first_mut() {
+        output.loaded.iter().for_each(|one| text.push_str(&reminder(one)));
+    }
+    shown
+}
+
+fn file(path: &str, page: &Page) -> Presented {
+    let count = (page.line_end + 1).saturating_sub(page.line_start);
+    let lines = || page.text.split('\n').take(usize::try_from(count).unwrap_or(usize::MAX));
+    let numbered: Vec<String> =
+        lines().zip(page.line_start..).map(|(line, number)| format!("{number}: {line}")).collect();
+    let text = format!(
+        "<path>{path}</path>\n<type>file</type>\n<content>\n{}\n\n{}{}\n</content>",
+        numbered.join("\n"),
+        footer(page),
+        if page.lossy { "\n(Bytes that are not UTF-8 are shown as \u{fffd}.)" } else { "" },
+    );
+    let truncated = page.end != End::Text;
+    let display = json!({
+        "type": "file", "path": path, "text": page.text, "lineStart": page.line_start, "lineEnd": page.line_end,
+        "totalLines": page.total_lines, "truncated": truncated,
+    });
+    let preview: Vec<&str> = lines().take(PREVIEW_LINES).collect();
+    Presented::text(text)
+        .with("preview", preview.join("\n"))
+        .with("truncated", truncated)
+        .with("display", display)
+}
+
+fn footer(page: &Page) -> String {
+    let Page { line_start: first, line_end: last, total_lines: total, .. } = page;
+    let next = last + 1;
+    match page.end {
+        End::Text => format!("(End of file - total {total} lines)"),
+        End::Lines => format!("(Showing lines {first}-{last} of {total}. Use offset={next} to continue.)"),
+        End::Uncounted => {
+            format!("(Showing lines {first}-{last} of more than {total}. Use offset={next} to continue.)")
+        }
+        End::Bytes => {
+            format!("(Output capped at 50 KB. Showing lines {first}-{last}. Use offset={next} to continue.)")
+        }
+    }
+}
+
+fn directory(path: &str, listing: &Listing) -> Presented {
+    let Listing { entries, offset, total_entries: total, truncated, uncounted } = listing;
+    let total_text = if *uncounted { format!("more than {total}") } else { total.to_string() };
+    let shown = entries.len();
+    let footer = match truncated {
+        true => format!(
+            "(Showing {shown} of {total_text} entries. Use 'offset' parameter to read beyond entry {})",
+            offset.saturating_add(shown as u64)
+        ),
+        false => format!("({total_text} entries)"),
+    };
+    let text = format!(
+        "<path>{path}</path>\n<type>directory</type>\n<entries>\n{}\n\n{footer}\n</entries>",
+        entries.join("\n")
+    );
+    let display = json!({
+        "type": "directory", "path": path, "entries": entries, "offset": offset, "totalEntries": total,
+        "truncated": truncated,
+    });
+    let preview = entries[..shown.min(PREVIEW_LINES)].join("\n");
+    Presented::text(text).with("preview", preview).with("truncated", *truncated).with("display", display)
+}
+
+fn media(mime: &str, data: &str, output: &Output) -> Presented {
+    let message =
+        if mime.starts_with("image/") { "Image read successfully" } else { "PDF read successfully" };
+    let name = output.path.rsplit('/').next().map(str::to_owned);
+    // What `execute` encoded can be decoded; an output from elsewhere shows as empty rather than as a panic.
+    let bytes = STANDARD.decode(data).unwrap_or_default();
+    Presented::text(message).attach(mime, bytes, name).with("preview", message).with("truncated", false)
+}
+
+fn reminder(instructions: &Instructions) -> String {
+    let Instructions { path, content } = instructions;
+    format!("\n\n<system-reminder>\nInstructions from: {}\n{content}\n</system-reminder>", visible(path))
+}

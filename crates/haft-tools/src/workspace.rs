@@ -1,0 +1,118 @@
+//! The workspace: one place that resolves paths and performs effects on files.
+//!
+//! A path becomes a [`Place`], a place becomes a target, a target is approved, and only the permit for it reaches an
+//! effect. Every open starts at a directory that was opened once and follows no link, so what was decided about
+//! is what is touched, or nothing is.
+
+mod ask;
+mod attributes;
+mod commit;
+mod diff;
+mod digest;
+mod directory;
+mod draft;
+mod error;
+mod file;
+mod fold;
+mod hooks_path;
+mod place;
+mod protected;
+mod read;
+mod resolve;
+mod root;
+mod walk;
+mod write;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+pub use digest::Digest;
+pub use directory::{DirectoryEntry, Entries, OpenedDirectory};
+pub use draft::Draft;
+pub use error::{ResolveError, WorkspaceError};
+pub use file::OpenedFile;
+pub use place::{Kind, Place};
+pub use read::{Opened, ReadTarget};
+pub use walk::{Tree, TreeSpec};
+pub use write::{WriteTarget, Written};
+
+use root::Root;
+
+/// The files of one location. Cloning it is cheap.
+#[derive(Clone)]
+pub struct Workspace(Arc<Shared>);
+
+struct Shared {
+    /// Where relative paths start.
+    directory: Root,
+    /// The root of the repository, where it is another directory.
+    worktree: Option<Root>,
+    /// The root of the disk, from which everything outside is reached.
+    disk: Root,
+    /// The roots as they were written, each with its canonical path.
+    given: Vec<(PathBuf, PathBuf)>,
+    /// One commit at a time: what a commit compared is what it replaces.
+    commits: Mutex<()>,
+}
+
+impl Workspace {
+    /// Opens a directory and, if it lies in a repository, the root of that repository.
+    pub fn open(directory: &Path, worktree: Option<&Path>) -> io::Result<Workspace> {
+        // A repository at the root of the disk would make everything inside.
+        let worktree = worktree.filter(|path| *path != Path::new("/"));
+        let given = [Some(directory), worktree].into_iter().flatten();
+        let given =
+            given.map(|path| Ok((resolve::normal(&std::path::absolute(path)?), path.canonicalize()?)));
+        let given: Vec<_> = given.collect::<io::Result<_>>()?;
+        let worktree = match worktree {
+            Some(path) => Some(Root::open(&path.canonicalize()?)?),
+            None => None,
+        };
+        Ok(Workspace(Arc::new(Shared {
+            directory: Root::open(&directory.canonicalize()?)?,
+            worktree,
+            disk: Root::open(Path::new("/"))?,
+            given,
+            commits: Mutex::new(()),
+        })))
+    }
+
+    /// Where relative paths start, as a canonical path.
+    pub fn directory(&self) -> &Path {
+        self.0.directory.path()
+    }
+
+    /// The root of the repository, or else the directory, as a canonical path. Names are relative to it.
+    pub fn base(&self) -> &Path {
+        self.0.worktree.as_ref().unwrap_or(&self.0.directory).path()
+    }
+
+    /// Finds out where a path leads. Nothing is opened.
+    pub fn resolve(&self, path: &str) -> Result<Place, ResolveError> {
+        let spelled = resolve::lexical(self.directory(), path)?;
+        let (real, kind) = resolve::canonical(&spelled)?;
+        Ok(Place::new(self, spelled, real, kind))
+    }
+
+    /// The roots that count as inside, the repository's first.
+    fn roots(&self) -> impl Iterator<Item = &Root> {
+        self.0.worktree.iter().chain([&self.0.directory])
+    }
+
+    /// The opened root that a place is reached from.
+    fn root_of(&self, real: &Path) -> (&Root, PathBuf) {
+        let within = |root| Some((root, Root::relative(root, real)?));
+        let inside = self.roots().find_map(within);
+        inside.or_else(|| within(&self.0.disk)).unwrap_or_else(|| (&self.0.disk, real.to_owned()))
+    }
+
+    /// The path with a root's own spelling replaced by the canonical one, so that a link above the root is no link.
+    fn respelled(&self, spelled: &Path) -> PathBuf {
+        let via = |(given, real): &(PathBuf, PathBuf)| Some(real.join(spelled.strip_prefix(given).ok()?));
+        self.0.given.iter().find_map(via).unwrap_or_else(|| spelled.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests;

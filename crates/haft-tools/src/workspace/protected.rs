@@ -1,0 +1,106 @@
+//! Protected paths: files that make a later program run something, so that writing them needs its own consent.
+
+use std::path::{Component, Path};
+
+use super::Workspace;
+use super::fold::fold;
+use super::hooks_path::hooks_path;
+use super::place::Place;
+
+/// Directories whose whole content is protected, wherever they stand.
+const DIRECTORIES: &[&str] = &[
+    ".agents",
+    ".claude",
+    ".codex",
+    ".cursor",
+    ".gemini",
+    ".haft",
+    ".husky",
+    ".idea",
+    ".opencode",
+    ".vscode",
+    ".zed",
+];
+
+/// Files that are protected, wherever they stand.
+const FILES: &[&str] = &[
+    ".bash_profile",
+    ".bashrc",
+    ".envrc",
+    ".git",
+    ".gitconfig",
+    ".gitmodules",
+    ".mcp.json",
+    ".npmrc",
+    ".profile",
+    ".ripgreprc",
+    ".yarnrc",
+    ".zprofile",
+    ".zshrc",
+    "haft.json",
+    "haft.jsonc",
+    "opencode.json",
+    "opencode.jsonc",
+];
+
+/// Files of a repository's own directory by which git is made to run or to look elsewhere.
+const OF_GIT: &[&str] = &["commondir", "config", "config.worktree", "gitdir"];
+
+/// Whether writing a place needs its own consent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Protection {
+    None,
+    Protected,
+}
+
+impl Workspace {
+    /// Whether a person has to be asked before a place is written.
+    pub(super) fn protection(&self, place: &Place) -> Protection {
+        let spelled = self.respelled(place.spelled());
+        let paths = [place.real(), spelled.as_path()];
+        let is_protected = paths.iter().any(|path| self.is_protected(path)) || self.is_hook(place.real());
+        if is_protected { Protection::Protected } else { Protection::None }
+    }
+
+    fn is_protected(&self, path: &Path) -> bool {
+        // A workspace may itself lie in a directory of such a name; only what is below it is judged by its name.
+        let below = self.roots().find_map(|root| path.strip_prefix(root.path()).ok()).unwrap_or(path);
+        is_configuration(&folded(below)) || is_of_git(&folded(path))
+    }
+
+    /// Whether it lies in the directory that the repository takes its hooks from.
+    fn is_hook(&self, real: &Path) -> bool {
+        let Some(hooks) = hooks_path(self) else { return false };
+        let (hooks, path) = (folded(&hooks), folded(real));
+        path.starts_with(&hooks)
+    }
+}
+
+fn folded(path: &Path) -> Vec<String> {
+    let named = path.components().filter_map(|component| match component {
+        Component::Normal(name) => Some(fold(&name.to_string_lossy())),
+        Component::CurDir | Component::ParentDir | Component::RootDir | Component::Prefix(_) => None,
+    });
+    named.collect()
+}
+
+fn is_configuration(names: &[String]) -> bool {
+    let is_file = names.last().is_some_and(|last| FILES.contains(&last.as_str()));
+    let mut rest = names.iter().enumerate();
+    is_file || rest.any(|(at, name)| DIRECTORIES.contains(&name.as_str()) && !is_plan(name, &names[at + 1..]))
+}
+
+/// Plans are written by agents themselves and run nothing.
+fn is_plan(directory: &str, rest: &[String]) -> bool {
+    directory == ".opencode" && matches!(rest, [plans, _] if plans == "plans")
+}
+
+fn is_of_git(names: &[String]) -> bool {
+    let Some(at) = names.iter().position(|name| name == ".git") else { return false };
+    let rest = &names[at + 1..];
+    let is_attributes =
+        matches!(rest, [.., info, attributes] if info == "info" && attributes == "attributes");
+    rest.iter().any(|name| name == "hooks")
+        || rest.last().is_some_and(|last| OF_GIT.contains(&last.as_str()))
+        || is_attributes
+}

@@ -1,0 +1,157 @@
+//! What rules say: the last that matches decides, silence asks, grants never outrank a deny, the untrusted only narrow.
+
+use expect_test::{Expect, expect};
+use haft::permission::{Decision, Effect, Grant, Pattern, Reason, Resource, Scope, decide};
+use haft::{Action, GrantId, SessionId};
+
+use crate::support::rules;
+
+/// What is decided about `action resource`, with these saved grants, and why.
+fn decided(text: &str, grants: &[(&str, &str)], wanted: &str) -> Decision {
+    let (action, resource) = wanted.split_once(' ').unwrap();
+    let grant = |(action, pattern): &(&str, &str)| Grant {
+        id: GrantId::mint(),
+        scope: Scope::Project,
+        session: SessionId::mint(),
+        action: Action::new(action),
+        resource: Pattern::new(pattern),
+    };
+    let grants: Vec<Grant> = grants.iter().map(grant).collect();
+    decide(&rules(text), &grants, &Action::new(action), &Resource::new(resource))
+}
+
+fn check(text: &str, grants: &[(&str, &str)], wanted: &str, expected: &Expect) {
+    let decision = decided(text, grants, wanted);
+    let why = match &decision.reason {
+        Reason::Rule(rule) => format!("by {rule} at {}", rule.origin),
+        Reason::Grant { grant, instead_of } => {
+            let asked = instead_of.as_ref().map_or("silence".to_owned(), |rule| rule.to_string());
+            format!("by the grant {} {} instead of {asked}", grant.action, grant.resource)
+        }
+        Reason::Silence => "because nothing is said".to_owned(),
+    };
+    let overridden: Vec<String> = decision.overridden.iter().map(|rule| rule.to_string()).collect();
+    let over =
+        if overridden.is_empty() { String::new() } else { format!(", over {}", overridden.join(", ")) };
+    expected.assert_eq(&format!("{} {why}{over}", decision.effect));
+}
+
+#[test]
+fn the_last_matching_rule_decides() {
+    let text = "bash *: ask\nbash git *: allow\nbash git push *: deny";
+    check(text, &[], "bash rm x", &expect![[r#"ask by bash "*": ask at haft.json:1:1"#]]);
+    check(
+        text,
+        &[],
+        "bash git status",
+        &expect![[r#"allow by bash "git *": allow at haft.json:2:1, over bash "*": ask"#]],
+    );
+    check(
+        text,
+        &[],
+        "bash git push origin",
+        &expect![[
+            r#"deny by bash "git push *": deny at haft.json:3:1, over bash "git *": allow, bash "*": ask"#
+        ]],
+    );
+    check(
+        "bash rm *: deny\n* *: allow",
+        &[],
+        "bash rm x",
+        &expect![[r#"allow by * "*": allow at haft.json:2:1, over bash "rm *": deny"#]],
+    );
+}
+
+#[test]
+fn silence_asks() {
+    check("", &[], "edit a", &expect!["ask because nothing is said"]);
+    check("read *: allow", &[], "edit a", &expect!["ask because nothing is said"]);
+}
+
+#[test]
+fn actions_are_matched_like_resources() {
+    check(
+        "mcp_*_get *: allow",
+        &[],
+        "mcp_github_get x",
+        &expect![[r#"allow by mcp_*_get "*": allow at haft.json:1:1"#]],
+    );
+    assert_eq!(decided("mcp_* *: deny", &[], "mcp x").effect, Effect::Ask);
+}
+
+#[test]
+fn a_rule_that_matches_one_spelling_speaks_of_the_resource() {
+    let resource = Resource::new("src/a.rs").or("/work/src/a.rs");
+    let effect = |text: &str| rules(text).effect(&Action::new("edit"), &resource);
+    assert_eq!(effect("edit *: allow\nedit /work/*: deny"), Effect::Deny);
+    assert_eq!(effect("edit *: allow\nedit src/*: deny"), Effect::Deny);
+    assert_eq!(effect("edit *: allow\nedit /home/*: deny"), Effect::Allow);
+}
+
+#[test]
+fn a_saved_grant_answers_what_would_be_asked() {
+    check(
+        "edit *: ask",
+        &[("edit", "*.md")],
+        "edit a.md",
+        &expect![[r#"allow by the grant edit *.md instead of edit "*": ask"#]],
+    );
+    check("", &[("edit", "*.md")], "edit a.md", &expect!["allow by the grant edit *.md instead of silence"]);
+    assert_eq!(decided("edit *: ask", &[("edit", "*.md")], "edit a.rs").effect, Effect::Ask);
+    assert_eq!(decided("edit *: ask", &[("bash", "*")], "edit a.rs").effect, Effect::Ask);
+}
+
+#[test]
+fn a_saved_grant_never_outranks_a_configured_deny() {
+    check(
+        "edit *: ask\nedit secret: deny",
+        &[("edit", "*"), ("edit", "secret")],
+        "edit secret",
+        &expect![[r#"deny by edit "secret": deny at haft.json:2:1, over edit "*": ask"#]],
+    );
+    assert_eq!(
+        decided("* *: allow\nuntrusted edit *: deny", &[("edit", "*")], "edit a").effect,
+        Effect::Deny
+    );
+}
+
+#[test]
+fn a_grant_is_for_its_own_action_and_no_pattern_of_actions() {
+    assert_eq!(decided("", &[("*", "*")], "edit a").effect, Effect::Ask);
+}
+
+#[test]
+fn an_untrusted_rule_only_narrows() {
+    let effect = |text: &str| decided(text, &[], "edit a").effect;
+    assert_eq!(effect("edit *: allow\nuntrusted edit *: ask"), Effect::Ask);
+    assert_eq!(effect("edit *: allow\nuntrusted edit *: deny"), Effect::Deny);
+    assert_eq!(effect("edit *: ask\nuntrusted edit *: allow"), Effect::Ask);
+    assert_eq!(effect("edit *: deny\nuntrusted edit *: allow"), Effect::Deny);
+    assert_eq!(effect("untrusted edit *: allow"), Effect::Ask);
+    assert_eq!(effect("untrusted edit *: deny"), Effect::Deny);
+    assert_eq!(effect("edit *: allow\nuntrusted edit *: deny\nuntrusted edit a: allow"), Effect::Allow);
+}
+
+#[test]
+fn an_untrusted_rule_is_explained_as_what_it_is() {
+    let set = rules("edit *: allow\nuntrusted edit *: deny");
+    let deciding = set.deciding(&Action::new("edit"), &Resource::new("a")).unwrap();
+    assert!(set.only_narrows(deciding));
+    check(
+        "edit *: allow\nuntrusted edit *: deny",
+        &[],
+        "edit a",
+        &expect![[r#"deny by edit "*": deny at haft.json:2:1, over edit "*": allow"#]],
+    );
+}
+
+#[test]
+fn nothing_but_star_and_question_mark_is_special() {
+    let covers = |pattern: &str, text: &str| Pattern::new(pattern).matches(text);
+    assert!(covers("git *", "git") && covers("git *", "git log") && !covers("git *", "github"));
+    assert!(covers("*.env.*", "a/.env.local") && !covers("*.env", "a/.env.local"));
+    assert!(covers("a?c", "abc") && covers("a?c", "a/c") && !covers("a?c", "ac"));
+    assert!(covers("[a-z]+(x|y).$", "[a-z]+(x|y).$") && !covers("[a-z]", "b") && !covers("a.c", "abc"));
+    assert!(covers("src\\*", "src/a") && covers("src/*", "src\\a"));
+    assert!(covers("*", "") && covers("**", "a") && covers("a*", "a\nb") && !covers("A", "a"));
+}
