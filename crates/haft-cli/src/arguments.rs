@@ -30,7 +30,8 @@ pub(crate) fn input(words: &[String], directory: &Path, schema: Option<&Value>) 
                 fields.insert(name.to_owned(), meant(text, schema, name));
             }
             Word::Value(name, text) => {
-                let value = json(text).map_err(|problem| Failure::usage(format_args!("{name}:= {problem}")))?;
+                let value =
+                    json(text).map_err(|problem| Failure::usage(format_args!("{name}:= {problem}")))?;
                 fields.insert(name.to_owned(), value);
             }
             Word::Json(text) => fields.extend(object(json(text), raw)?),
@@ -92,14 +93,17 @@ fn object(value: Result<Value, String>, raw: &str) -> Result<Map<String, Value>,
     let shown: String = raw.chars().take(60).collect();
     match value {
         Ok(Value::Object(fields)) => Ok(fields),
-        Ok(_) => Err(Failure::usage(format_args!("{shown:?} is not a JSON object and cannot be joined with others"))),
+        Ok(_) => Err(Failure::usage(format_args!(
+            "{shown:?} is not a JSON object and cannot be joined with others"
+        ))),
         Err(problem) => Err(Failure::usage(format_args!("{shown:?} {problem}"))),
     }
 }
 
 fn read_file(path: &Path) -> Result<String, Failure> {
     let file = std::fs::File::open(path);
-    let file = file.map_err(|error| Failure::usage(format_args!("cannot read {}: {error}", path.display())))?;
+    let file =
+        file.map_err(|error| Failure::usage(format_args!("cannot read {}: {error}", path.display())))?;
     read(file, &path.display().to_string())
 }
 

@@ -6,7 +6,13 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// The tool system of a coding agent: typed, permitted, bounded, recorded.
 #[derive(Parser)]
-#[command(name = "haft", version, propagate_version = true, max_term_width = 100, arg_required_else_help = true)]
+#[command(
+    name = "haft",
+    version,
+    propagate_version = true,
+    max_term_width = 100,
+    arg_required_else_help = true
+)]
 #[command(after_help = "Data goes to standard output, everything else to standard error.\n\
     Exit codes: 0 ok, 1 defect, 2 usage or configuration, 3 tool failure, 4 invalid input or output, 5 denied,\n\
     6 approval needed and nobody to ask, 7 unknown or stale tool, 8 outcome unknown, 124 deadline, 130/143 interrupted.")]
@@ -176,9 +182,10 @@ impl std::str::FromStr for OnAsk {
             None if raw == "ask" => Ok(OnAsk::Ask),
             None if raw == "refuse" => Ok(OnAsk::Refuse),
             None if raw == "wait" => Ok(OnAsk::Wait(WAIT_SECONDS)),
-            Some(("wait", seconds)) => {
-                seconds.parse().map(OnAsk::Wait).map_err(|_| format!("{seconds:?} is not a number of seconds"))
-            }
+            Some(("wait", seconds)) => seconds
+                .parse()
+                .map(OnAsk::Wait)
+                .map_err(|_| format!("{seconds:?} is not a number of seconds")),
             _ => Err("expected ask, refuse, wait or wait:SECONDS".to_owned()),
         }
     }

@@ -6,8 +6,8 @@ use haft::permission::{
     Asker, Effect, Gate, GateParts, GrantBook, Layer, MemoryGrants, Nobody, Origin, Rehearsed, Rule, Ruleset,
 };
 use haft::{
-    Audience, Events, Limits, Memory, MemoryOutputs, MemoryRecorder, OutputStore, Recorder, Registration, Registry,
-    Services, ShortMemory, Turn, TurnSpec, Viewer,
+    Audience, Events, Limits, Memory, MemoryOutputs, MemoryRecorder, OutputStore, Recorder, Registration,
+    Registry, Services, ShortMemory, Subscription, Turn, TurnSpec, Viewer,
 };
 use haft_store::{Queue, Redactor, Retention, Store, StoreOptions};
 use haft_tools::{ToolServices, Workspace};
@@ -109,6 +109,14 @@ impl<'s> Location<'s> {
         turn.map_err(|error| Failure::new(Exit::Usage, error))
     }
 
+    /// Calls back on everything that happens here.
+    pub(crate) fn subscribe(
+        &self,
+        listener: impl Fn(haft::Seq, &haft::Event) + Send + Sync + 'static,
+    ) -> Subscription {
+        self.services.events.subscribe(listener)
+    }
+
     /// What a rehearsal took down.
     pub(crate) fn rehearsed(&self) -> Vec<Rehearsed> {
         self.services.gate.rehearsed()
@@ -169,7 +177,8 @@ pub(crate) fn open_store(setting: &Setting) -> Result<Store, Failure> {
         retention: retention(setting),
     });
     let (store, notices) = opened.map_err(|error| {
-        Failure::new(Exit::Defect, error).hint("haft keeps its record in HAFT_HOME, or in the XDG data directory")
+        Failure::new(Exit::Defect, error)
+            .hint("haft keeps its record in HAFT_HOME, or in the XDG data directory")
     })?;
     for notice in notices {
         setting.terminal.say(&format!("{} {notice}", setting.terminal.err().yellow("notice:")));
@@ -186,7 +195,9 @@ fn retention(setting: &Setting) -> Retention {
 pub(crate) fn ruleset(setting: &Setting, consent: &ConsentArgs) -> Result<Ruleset, Failure> {
     let mut session = Vec::new();
     if let Some(path) = &consent.permission {
-        session.extend(config::permission_file(&setting.directory.join(path), &setting.env).map_err(Failure::usage)?);
+        session.extend(
+            config::permission_file(&setting.directory.join(path), &setting.env).map_err(Failure::usage)?,
+        );
     }
     session.extend(flags(&consent.allow, Effect::Allow, "--allow")?);
     session.extend(flags(&consent.deny, Effect::Deny, "--deny")?);

@@ -28,14 +28,15 @@ fn main() -> ExitCode {
         Err(error) => return usage(&error),
     };
     let terminal = Terminal::new(&cli.globals);
-    let result = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Failure::from).and_then(
-        |runtime| {
-            let result = runtime.block_on(run(cli, terminal));
-            // A thread that waits for a line on the terminal must not keep the process alive.
-            runtime.shutdown_background();
-            result
-        },
-    );
+    let result =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Failure::from).and_then(
+            |runtime| {
+                let result = runtime.block_on(run(cli, terminal));
+                // A thread that waits for a line on the terminal must not keep the process alive.
+                runtime.shutdown_background();
+                result
+            },
+        );
     match result {
         Ok(exit) => exit.into(),
         Err(failure) => {

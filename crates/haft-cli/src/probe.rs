@@ -37,13 +37,17 @@ pub(crate) fn answer(kind: &str, question: &Value, tools: impl FnOnce() -> Answe
         "tools" => tools(),
         _ => match PROBES.iter().find(|(known, _)| *known == kind) {
             Some((_, answer)) => answer(question),
-            None => Err(Failure::usage(format_args!("there is no probe of kind {kind:?}; see `haft probe kinds`"))),
+            None => Err(Failure::usage(format_args!(
+                "there is no probe of kind {kind:?}; see `haft probe kinds`"
+            ))),
         },
     }
 }
 
 fn text<'q>(question: &'q Value, field: &str) -> Result<&'q str, Failure> {
-    question[field].as_str().ok_or_else(|| Failure::usage(format_args!("the question lacks the text {field:?}")))
+    question[field]
+        .as_str()
+        .ok_or_else(|| Failure::usage(format_args!("the question lacks the text {field:?}")))
 }
 
 fn list<'q>(question: &'q Value, field: &str) -> Result<&'q [Value], Failure> {

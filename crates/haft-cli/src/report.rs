@@ -50,7 +50,8 @@ fn document(call: &Call, outcome: &Outcome, took: Duration) -> Value {
             document.insert("structured".to_owned(), done.structured.clone());
             document.insert("attachments".to_owned(), attachments(call, &done.content));
             if let Some(output) = &done.retained {
-                let retained = json!({ "id": output.id.as_str(), "bytes": output.bytes, "lines": output.lines });
+                let retained =
+                    json!({ "id": output.id.as_str(), "bytes": output.bytes, "lines": output.lines });
                 document.insert("retained".to_owned(), retained);
             }
         }

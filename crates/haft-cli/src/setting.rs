@@ -63,11 +63,13 @@ fn directory(globals: &Globals) -> Result<PathBuf, Failure> {
     let given = match &globals.cwd {
         Some(given) => given.clone(),
         None => std::env::current_dir().map_err(|error| {
-            Failure::usage(format_args!("the working directory cannot be used: {error}")).hint("name one with --cwd")
+            Failure::usage(format_args!("the working directory cannot be used: {error}"))
+                .hint("name one with --cwd")
         })?,
     };
     let real = given.canonicalize();
-    let real = real.map_err(|error| Failure::usage(format_args!("cannot work in {}: {error}", given.display())))?;
+    let real =
+        real.map_err(|error| Failure::usage(format_args!("cannot work in {}: {error}", given.display())))?;
     match real.is_dir() {
         true => Ok(real),
         false => Err(Failure::usage(format_args!("{} is not a directory", real.display()))),

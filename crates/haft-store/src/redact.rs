@@ -6,7 +6,7 @@ mod patterns;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use regex::Regex;
+use aho_corasick::{AhoCorasick, Input, MatchKind};
 use serde_json::{Map, Value};
 
 /// What stands where a secret stood.
@@ -25,7 +25,7 @@ pub struct Redactor {
 
 /// The values that must not be written down.
 struct Known {
-    values: Regex,
+    values: AhoCorasick,
     /// Whether a value could be made up of a mark and what stands beside it.
     may_overlap_mark: bool,
 }
@@ -52,16 +52,14 @@ impl Redactor {
             .into_iter()
             .filter(|secret| !secret.is_empty() && !REDACTED.contains(secret.as_str()))
             .collect();
-        // Of several that begin at the same place the longest is taken.
-        secrets.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        secrets.sort_unstable();
         secrets.dedup();
         if secrets.is_empty() {
             return Redactor::default();
         }
         let may_overlap_mark = secrets.iter().any(|secret| overlaps_mark(secret));
-        let alternatives: Vec<String> = secrets.iter().map(|secret| regex::escape(secret)).collect();
-        let values = regex::RegexBuilder::new(&alternatives.join("|")).size_limit(usize::MAX).build();
-        let values = values.expect("escaped texts are a valid expression of any size");
+        let values = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&secrets);
+        let values = values.expect("an environment is within every limit");
         Redactor { known: Some(Arc::new(Known { values, may_overlap_mark })) }
     }
 
@@ -95,7 +93,7 @@ impl Redactor {
             return redacted;
         };
         for _ in 0..ROUNDS_MAX {
-            if !known.values.is_match(&redacted.text) {
+            if !known.values.is_match(&*redacted.text) {
                 return redacted;
             }
             let again = self.once(&redacted.text);
@@ -139,16 +137,23 @@ impl std::fmt::Debug for Redactor {
     }
 }
 
-/// Every place where a value stands, also where values overlap. One pass, but for what lies inside a place found.
-fn find_overlapping(values: &Regex, text: &str) -> Vec<(usize, usize)> {
+/// Every place where a value stands; values that overlap share one. One pass, but for what lies inside a place found.
+fn find_overlapping(values: &AhoCorasick, text: &str) -> Vec<(usize, usize)> {
     let mut found: Vec<(usize, usize)> = Vec::new();
     let (mut from, mut overlaps) = (0, 0);
-    while let Some(place) = values.find_at(text, from) {
-        let inside = found.last().is_some_and(|(_, end)| place.start() < *end);
-        overlaps = if inside { overlaps + 1 } else { 0 };
-        found.push((place.start(), place.end()));
-        let first = text[place.start()..].chars().next().map_or(1, char::len_utf8);
-        from = if overlaps < OVERLAPS_MAX { place.start() + first } else { place.end() };
+    while let Some(place) = values.find(Input::new(text).range(from..)) {
+        match found.last_mut().filter(|(_, end)| place.start() < *end) {
+            Some((_, end)) => {
+                *end = place.end().max(*end);
+                overlaps += 1;
+            }
+            None => {
+                found.push((place.start(), place.end()));
+                overlaps = 0;
+            }
+        }
+        // Inside a character no value begins, so the next byte is as good as the next character.
+        from = if overlaps < OVERLAPS_MAX { place.start() + 1 } else { place.end() };
     }
     found
 }

@@ -92,8 +92,9 @@ pub(crate) fn message(tool: &str, issues: &[Issue], own_words: Option<String>) -
         [only] => only.to_string(),
         several => several.iter().map(|issue| format!("\n- {issue}")).collect(),
     });
+    let stop = if detail.ends_with(['.', '?', '!']) { "" } else { "." };
     let message = format!(
-        "The {tool} tool was called with invalid arguments: {detail}.\nPlease rewrite the input so it satisfies the expected schema."
+        "The {tool} tool was called with invalid arguments: {detail}{stop}\nPlease rewrite the input so it satisfies the expected schema."
     );
     InputError { message, issues: issues.to_vec() }
 }
@@ -142,6 +143,13 @@ fn normalise(schema: &Value, value: &mut Value) {
         (Some("integer"), Value::String(text)) => {
             if let Ok(number) = text.trim().parse::<i64>() {
                 *value = number.into();
+            }
+        }
+        // What JavaScript writes as 5.0 is an integer to JSON Schema, and not to Rust.
+        (Some("integer"), Value::Number(number)) => {
+            let whole = number.as_f64().filter(|float| !number.is_i64() && float.fract() == 0.0);
+            if let Some(float) = whole.filter(|float| float.abs() < (1u64 << 53) as f64) {
+                *value = (float as i64).into();
             }
         }
         (Some("number"), Value::String(text)) => {

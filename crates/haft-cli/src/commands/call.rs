@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use haft::{Call, CallId, MessageId, Settlement, ToolContext, Turn};
+use haft::{Call, CallId, Ended, Event, MessageId, Seq, Settlement, ToolContext, Turn};
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::permission::show_rehearsal;
@@ -20,6 +20,8 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, args: CallArgs) -
     let location = Location::open(&setting, &args.consent, mode)?;
     let turn = location.turn().await?;
     let call = make_call(&setting, &turn, args.tool, &args.input, args.key)?;
+    let _narration =
+        terminal.verbose.then(|| location.subscribe(move |seq, event| narrate(terminal, seq, event)));
 
     let began = Instant::now();
     let deadline = args.timeout.map(deadline).transpose()?;
@@ -33,7 +35,8 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, args: CallArgs) -
         }
     };
     if args.dry_run {
-        if let Ok(Settlement::Rejected(haft::Rejection::Refused(haft::Refusal::Rehearsed { .. }))) = &outcome {
+        if let Ok(Settlement::Rejected(haft::Rejection::Refused(haft::Refusal::Rehearsed { .. }))) = &outcome
+        {
             return show_rehearsal(terminal, &call.name, &location.rehearsed());
         }
     }
@@ -94,9 +97,25 @@ async fn settle(turn: &Turn, call: Call, deadline: Option<Duration>) -> Result<W
     })
 }
 
+/// Says what happens, as it happens.
+fn narrate(terminal: Terminal, seq: Seq, event: &Event) {
+    let what = match event {
+        Event::Called(call) => format!("called {}", haft::visible(&call.name)),
+        Event::Running(_) => "running".to_owned(),
+        Event::Ended(_, Ended::Settled(_)) => "settled".to_owned(),
+        Event::Ended(_, ended) => crate::history::end(ended),
+        Event::Asked(request) => format!("asked: {}", request.wanted()),
+        Event::Replied(_, reply) => format!("replied: {}", reply.as_str()),
+        Event::Reported { name, .. } => (*name).to_owned(),
+    };
+    terminal.say(&terminal.err().dim(&format!("{} {what}", seq.0)));
+}
+
 fn deadline(seconds: f64) -> Result<Duration, Failure> {
     let duration = Duration::try_from_secs_f64(seconds).ok().filter(|duration| !duration.is_zero());
-    duration.ok_or_else(|| Failure::usage(format_args!("--timeout {seconds} is not a positive number of seconds")))
+    duration.ok_or_else(|| {
+        Failure::usage(format_args!("--timeout {seconds} is not a positive number of seconds"))
+    })
 }
 
 fn gave_up(exit: Exit, call: &Call) -> String {

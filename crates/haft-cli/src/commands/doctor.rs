@@ -81,7 +81,9 @@ fn config(setting: &Setting) -> String {
 
 fn rules(setting: &Setting) -> Result<String, Failure> {
     let rules = ruleset(setting, &ConsentArgs::default())?;
-    Ok(format!("{} rules for {}", rules.rules().count(), setting.agent))
+    let agents: Vec<String> = setting.config.agents().into_iter().collect();
+    let agents = visible(&agents.join(", "));
+    Ok(format!("{} rules for {} (agents: {agents})", rules.rules().count(), setting.agent))
 }
 
 async fn tools(setting: &Setting) -> Result<String, Failure> {
@@ -96,11 +98,9 @@ fn store(setting: &Setting) -> Result<String, Failure> {
     let usage = store.usage()?;
     let directory = visible(&store.data_dir().to_string_lossy());
     match store.check()?.as_slice() {
-        [] => Ok(format!(
-            "{directory}, whole, {} calls, {} of outputs",
-            usage.calls,
-            size(usage.outputs_bytes)
-        )),
+        [] => {
+            Ok(format!("{directory}, whole, {} calls, {} of outputs", usage.calls, size(usage.outputs_bytes)))
+        }
         problems => Err(Failure::new(Exit::Defect, anyhow::anyhow!("{directory}: {}", problems.join("; ")))),
     }
 }

@@ -52,10 +52,13 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, yes: bool) -> Res
         terminal.line(&format!("  set aside {:>10}   {}", size(*bytes), visible(&path.to_string_lossy())))?;
     }
     match swept {
-        Some(swept) => terminal.line(&format!("removed {} outputs, {}", swept.outputs.len(), size(swept.bytes)))?,
+        Some(swept) => {
+            terminal.line(&format!("removed {} outputs, {}", swept.outputs.len(), size(swept.bytes)))?
+        }
         None => {
             let may_go = format!("{} outputs, {}", usage.sweepable, size(usage.sweepable_bytes));
-            terminal.line(&format!("may go: {may_go} (older than the retention time, or beyond its size)"))?;
+            terminal
+                .line(&format!("may go: {may_go} (older than the retention time, or beyond its size)"))?;
             if usage.sweepable > 0 {
                 terminal.note("remove them with: haft gc --yes");
             }

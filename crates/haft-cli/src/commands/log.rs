@@ -72,7 +72,8 @@ pub(super) fn line(terminal: Terminal, call: &CallRow) -> String {
         State::Error { reason } => style.red(reason),
         State::Pending | State::Running => style.yellow(call.state.as_str()),
     };
-    let took = call.ended_ms.map(|ended| format!("{} ms", (ended - call.called_ms).max(0))).unwrap_or_default();
+    let took =
+        call.ended_ms.map(|ended| format!("{} ms", (ended - call.called_ms).max(0))).unwrap_or_default();
     let wanted = visible(&format!("{} {}", call.tool, call.title));
     format!("{}  {}  {state}  {wanted}  {}", style.dim(&moment(call.called_ms)), call.id, style.dim(&took))
 }
@@ -107,16 +108,24 @@ fn show(store: &Store, terminal: Terminal, id: &str) -> Result<Exit, Failure> {
         shown["input"] = input(&call.input);
         shown["changedInput"] = call.changed_input.clone().unwrap_or(Value::Null);
         shown["output"] = told(&call).into();
-        shown["files"] = call.intents.iter().map(|intent| intent.path.to_string_lossy().into_owned()).collect();
-        shown["retained"] = call.output.as_ref().map_or(Value::Null, |output| {
-            json!({ "id": output.id.as_str(), "bytes": output.bytes, "lines": output.lines })
-        });
+        shown["files"] =
+            call.intents.iter().map(|intent| intent.path.to_string_lossy().into_owned()).collect();
+        shown["retained"] = call.output.as_ref().map_or(
+            Value::Null,
+            |output| json!({ "id": output.id.as_str(), "bytes": output.bytes, "lines": output.lines }),
+        );
         terminal.document(&shown)?;
         return Ok(Exit::Ok);
     }
     let style = terminal.out();
     terminal.line(&line(terminal, &call.row))?;
-    terminal.line(&format!("{} {}  {} {}", style.dim("session"), call.row.session, style.dim("agent"), visible(&call.row.agent)))?;
+    terminal.line(&format!(
+        "{} {}  {} {}",
+        style.dim("session"),
+        call.row.session,
+        style.dim("agent"),
+        visible(&call.row.agent)
+    ))?;
     terminal.line(&style.dim("input"))?;
     terminal.foreign(&format!("{:#}", input(&call.input)))?;
     if let Some(changed) = &call.changed_input {

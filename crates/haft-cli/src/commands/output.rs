@@ -69,7 +69,8 @@ async fn open(setting: &Setting, store: &Store, named: &str) -> Result<Box<dyn R
     };
     match store.open(&setting.session, &id).await? {
         Some(output) => Ok(Box::new(output.reader)),
-        None => Err(Failure::usage(format_args!("the output {id} is gone")).hint("outputs are kept for a limited time")),
+        None => Err(Failure::usage(format_args!("the output {id} is gone"))
+            .hint("outputs are kept for a limited time")),
     }
 }
 

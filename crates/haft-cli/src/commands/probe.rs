@@ -17,7 +17,8 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, kind: &str) -> Re
         _ => {
             let mut text = String::new();
             std::io::stdin().lock().read_to_string(&mut text)?;
-            serde_json::from_str(&text).map_err(|error| Failure::usage(format_args!("the question is not JSON: {error}")))?
+            serde_json::from_str(&text)
+                .map_err(|error| Failure::usage(format_args!("the question is not JSON: {error}")))?
         }
     };
     let (globals, kind) = (globals.clone(), kind.to_owned());

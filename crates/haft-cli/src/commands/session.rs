@@ -12,7 +12,11 @@ use crate::location::open_store;
 use crate::setting::Setting;
 use crate::terminal::{Terminal, confirm};
 
-pub(crate) async fn run(globals: &Globals, terminal: Terminal, command: SessionCommand) -> Result<Exit, Failure> {
+pub(crate) async fn run(
+    globals: &Globals,
+    terminal: Terminal,
+    command: SessionCommand,
+) -> Result<Exit, Failure> {
     let setting = Setting::load(globals, terminal)?;
     let store = open_store(&setting)?;
     match command {
@@ -24,7 +28,13 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, command: SessionC
     }
 }
 
-fn list(setting: &Setting, store: &Store, terminal: Terminal, limit: usize, all: bool) -> Result<Exit, Failure> {
+fn list(
+    setting: &Setting,
+    store: &Store,
+    terminal: Terminal,
+    limit: usize,
+    all: bool,
+) -> Result<Exit, Failure> {
     let project = setting.project().to_string_lossy();
     let mut sessions = store.sessions(None)?;
     if !all {
@@ -92,7 +102,12 @@ fn branch(store: &Store, session: &SessionRow) -> Result<Value, Failure> {
     Ok(shown)
 }
 
-fn print_branch(store: &Store, terminal: Terminal, session: &SessionRow, depth: usize) -> Result<(), Failure> {
+fn print_branch(
+    store: &Store,
+    terminal: Terminal,
+    session: &SessionRow,
+    depth: usize,
+) -> Result<(), Failure> {
     terminal.line(&format!("{}{}", "  ".repeat(depth), line(terminal, session)))?;
     store.children(&session.id)?.iter().try_for_each(|child| print_branch(store, terminal, child, depth + 1))
 }
@@ -115,7 +130,8 @@ async fn remove(store: &Store, terminal: Terminal, id: &str, yes: bool) -> Resul
     let session = find(store, id)?;
     if !yes {
         if !Terminal::is_interactive() {
-            let failure = anyhow::anyhow!("removing {} needs consent, and there is nobody to ask", session.id);
+            let failure =
+                anyhow::anyhow!("removing {} needs consent, and there is nobody to ask", session.id);
             return Err(Failure::new(Exit::Unanswered, failure).hint("say --yes"));
         }
         if !confirm(&format!("Remove {} with {} calls and their outputs?", session.id, session.calls)) {

@@ -26,13 +26,17 @@ pub(crate) async fn run(
     }
 }
 
-async fn list(location: &Location<'_>, terminal: Terminal, all: bool, model: Option<&str>) -> Result<Exit, Failure> {
+async fn list(
+    location: &Location<'_>,
+    terminal: Terminal,
+    all: bool,
+    model: Option<&str>,
+) -> Result<Exit, Failure> {
     let audience = match (all, model) {
         (true, None) => Audience::Operator,
-        (false, model) => Audience::Model(Viewer {
-            model: model.map(parse_model).transpose()?,
-            ..location.viewer()
-        }),
+        (false, model) => {
+            Audience::Model(Viewer { model: model.map(parse_model).transpose()?, ..location.viewer() })
+        }
         (true, Some(_)) => return Err(Failure::usage("--all shows every tool and takes no --model")),
     };
     let turn = location.turn_for(audience).await?;
@@ -103,6 +107,7 @@ fn parse_model(raw: &str) -> Result<Model, Failure> {
         Some((provider, id)) if !provider.is_empty() && !id.is_empty() => {
             Ok(Model { provider: provider.to_owned(), id: id.to_owned() })
         }
-        _ => Err(Failure::usage(format_args!("{raw:?} is not a model")).hint("write provider/model, such as openai/gpt-5")),
+        _ => Err(Failure::usage(format_args!("{raw:?} is not a model"))
+            .hint("write provider/model, such as openai/gpt-5")),
     }
 }

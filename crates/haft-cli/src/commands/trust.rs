@@ -43,14 +43,18 @@ pub(crate) fn run(
 fn project(globals: &Globals, directory: Option<PathBuf>) -> Result<PathBuf, Failure> {
     let given = directory.or_else(|| globals.cwd.clone()).unwrap_or_else(|| PathBuf::from("."));
     let real = given.canonicalize();
-    let real = real.map_err(|error| Failure::usage(format_args!("cannot find {}: {error}", given.display())))?;
+    let real =
+        real.map_err(|error| Failure::usage(format_args!("cannot find {}: {error}", given.display())))?;
     Ok(project_root(&real).unwrap_or(real))
 }
 
 fn list(trust: &Trust, terminal: Terminal) -> Result<Exit, Failure> {
     if terminal.json {
-        let projects: Vec<Value> =
-            trust.list().iter().map(|project| json!({ "path": project.path.to_string_lossy(), "at": project.at })).collect();
+        let projects: Vec<Value> = trust
+            .list()
+            .iter()
+            .map(|project| json!({ "path": project.path.to_string_lossy(), "at": project.at }))
+            .collect();
         terminal.document(&json!({ "v": 1, "projects": projects }))?;
         return Ok(Exit::Ok);
     }

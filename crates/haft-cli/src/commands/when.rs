@@ -12,7 +12,10 @@ pub(crate) fn moment(ms: i64) -> String {
 
 /// The Unix time of so long ago, such as `30m`, `12h` or `7d`.
 pub(crate) fn since(age: &str, now_ms: i64) -> Result<i64, Failure> {
-    let wrong = || Failure::usage(format_args!("{age:?} is not an age")).hint("write a number and s, m, h or d, such as 12h");
+    let wrong = || {
+        Failure::usage(format_args!("{age:?} is not an age"))
+            .hint("write a number and s, m, h or d, such as 12h")
+    };
     let unit = age.chars().last().ok_or_else(wrong)?;
     let seconds: i64 = match unit {
         's' => 1,

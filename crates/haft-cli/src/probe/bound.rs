@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use haft::preview::Budget;
 use haft::{
-    AgentId, BoundError, Boundary, BoxFuture, CallId, Content, Limits, MemoryOutputs, MessageId, OpenOutput, Output,
-    OutputId, OutputStore, Presented, SessionId, Shortening, StoreError, ToolContext, bound,
+    AgentId, BoundError, Boundary, BoxFuture, CallId, Content, Limits, MemoryOutputs, MessageId, OpenOutput,
+    Output, OutputId, OutputStore, Presented, SessionId, Shortening, StoreError, ToolContext, bound,
 };
 use serde_json::{Value, json};
 
@@ -15,7 +15,8 @@ use crate::exit::Failure;
 pub(super) fn answer(question: &Value) -> Answer {
     let output = &question["output"];
     let parts = output["content"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let presented = Presented { content: parts.iter().map(content).collect::<Result<_, _>>()?, ..Presented::default() };
+    let presented =
+        Presented { content: parts.iter().map(content).collect::<Result<_, _>>()?, ..Presented::default() };
     let standard = Limits::default();
     let limits = Limits {
         text: Budget {
@@ -41,7 +42,9 @@ pub(super) fn answer(question: &Value) -> Answer {
             let output = json!({ "structured": completed.structured, "content": content });
             Ok(json!({ "status": "ok", "output": output, "saved": kept.wholes() }))
         }
-        Err(error @ BoundError::Media { .. }) => Ok(json!({ "status": "failed", "error": error.to_string() })),
+        Err(error @ BoundError::Media { .. }) => {
+            Ok(json!({ "status": "failed", "error": error.to_string() }))
+        }
         Err(error @ BoundError::Retain(_)) => {
             Ok(json!({ "status": "operational_failure", "error": error.to_string(), "saved": [] }))
         }

@@ -29,7 +29,8 @@ pub(super) fn answer(question: &Value) -> Answer {
         "disabled" => {
             let rules = Ruleset::new(rules(question)?);
             let tools = list(question, "tools")?.iter().filter_map(Value::as_str);
-            let disabled: Vec<&str> = tools.filter(|tool| rules.disables(&haft_tools::action_of(tool))).collect();
+            let disabled: Vec<&str> =
+                tools.filter(|tool| rules.disables(&haft_tools::action_of(tool))).collect();
             Ok(json!({ "disabled": disabled }))
         }
         "session" => session::answer(Ruleset::new(rules(question)?), list(question, "steps")?),
@@ -61,8 +62,6 @@ pub(crate) fn read(rules: &Value) -> Result<Vec<Rule>, Failure> {
 }
 
 fn written(rules: &[Rule]) -> Vec<Value> {
-    let one = |rule: &Rule| {
-        json!({ "permission": rule.action.as_str(), "pattern": rule.resource.as_str(), "action": rule.effect.as_str() })
-    };
+    let one = |rule: &Rule| json!({ "permission": rule.action.as_str(), "pattern": rule.resource.as_str(), "action": rule.effect.as_str() });
     rules.iter().map(one).collect()
 }

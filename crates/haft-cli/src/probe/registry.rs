@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use haft::permission::Ruleset;
 use haft::{
-    Action, AgentId, Audience, BoxFuture, Call, CallId, Dynamic, Input, MessageId, Offer, Presented, Registration,
-    Registry, Services, SessionId, Settlement, Tool, ToolContext, ToolError, Turn, TurnSpec, Viewer,
+    Action, AgentId, Audience, BoxFuture, Call, CallId, Dynamic, Input, MessageId, Offer, Presented,
+    Registration, Registry, Services, SessionId, Settlement, Tool, ToolContext, ToolError, Turn, TurnSpec,
+    Viewer,
 };
 use serde_json::{Map, Value, json};
 
@@ -25,7 +26,8 @@ pub(super) fn answer(question: &Value) -> Answer {
         started: HashMap::new(),
         invocations: Arc::default(),
     };
-    let steps: Result<Vec<Value>, Failure> = list(question, "steps")?.iter().map(|step| play.step(step)).collect();
+    let steps: Result<Vec<Value>, Failure> =
+        list(question, "steps")?.iter().map(|step| play.step(step)).collect();
     let invocations = play.invocations.lock().unwrap_or_else(PoisonError::into_inner).clone();
     Ok(json!({ "steps": steps?, "invocations": invocations }))
 }
@@ -71,10 +73,13 @@ impl Play {
                 Ok(json!({ "ok": true }))
             }
             "finish" => {
-                let name = ["of", "with", "as"].iter().find_map(|field| step[*field].as_str()).unwrap_or("started");
+                let name =
+                    ["of", "with", "as"].iter().find_map(|field| step[*field].as_str()).unwrap_or("started");
                 let key = if self.started.contains_key(name) { name } else { "started" };
                 let running = self.started.remove(key);
-                running.map(now).ok_or_else(|| Failure::usage(format_args!("nothing was started as {name:?}")))
+                running
+                    .map(now)
+                    .ok_or_else(|| Failure::usage(format_args!("nothing was started as {name:?}")))
             }
             other => Err(Failure::usage(format_args!("unknown operation {other:?}"))),
         }
@@ -103,25 +108,26 @@ impl Play {
         let behavior = tool["behavior"].as_str().unwrap_or("echo").to_owned();
         let message = tool["message"].as_str().unwrap_or("failed").to_owned();
         let invocations = self.invocations.clone();
-        let execute = move |input: Value, context: ToolContext| -> BoxFuture<'static, Result<Value, ToolError>> {
-            let called = json!({ "tag": tag, "context": {
-                "sessionID": context.session.as_str(), "agent": context.agent.as_str(),
-                "messageID": context.message.as_str(), "callID": context.call.as_str(),
-            }});
-            invocations.lock().unwrap_or_else(PoisonError::into_inner).push(called);
-            let result = match behavior.as_str() {
-                "fail" => Err(ToolError::failure(message.clone())),
-                "defect" => Err(ToolError::defect(message.clone())),
-                "invalid_output" => Ok(json!(42)),
-                "string" => Ok(json!(tag)),
-                _ => Ok(json!(format!("{tag}:{}", input["text"].as_str().unwrap_or_default()))),
+        let execute =
+            move |input: Value, context: ToolContext| -> BoxFuture<'static, Result<Value, ToolError>> {
+                let called = json!({ "tag": tag, "context": {
+                    "sessionID": context.session.as_str(), "agent": context.agent.as_str(),
+                    "messageID": context.message.as_str(), "callID": context.call.as_str(),
+                }});
+                invocations.lock().unwrap_or_else(PoisonError::into_inner).push(called);
+                let result = match behavior.as_str() {
+                    "fail" => Err(ToolError::failure(message.clone())),
+                    "defect" => Err(ToolError::defect(message.clone())),
+                    "invalid_output" => Ok(json!(42)),
+                    "string" => Ok(json!(tag)),
+                    _ => Ok(json!(format!("{tag}:{}", input["text"].as_str().unwrap_or_default()))),
+                };
+                // Waits once, so that a call can be started in one step and finished in another.
+                Box::pin(async move {
+                    pause().await;
+                    result
+                })
             };
-            // Waits once, so that a call can be started in one step and finished in another.
-            Box::pin(async move {
-                pause().await;
-                result
-            })
-        };
         let dynamic = Dynamic {
             description: "A tool of a behaviour case.".to_owned(),
             input: input_schema(&tool["input"]),
@@ -178,9 +184,13 @@ fn context(given: &Value) -> Result<ToolContext, Failure> {
     let invalid = |error: haft::InvalidId| Failure::usage(error);
     let part = |field: &str| given[field].as_str();
     Ok(ToolContext {
-        session: part("sessionID").map_or_else(|| Ok(SessionId::mint()), SessionId::parse).map_err(invalid)?,
+        session: part("sessionID")
+            .map_or_else(|| Ok(SessionId::mint()), SessionId::parse)
+            .map_err(invalid)?,
         agent: AgentId::parse(part("agent").unwrap_or("build")).map_err(invalid)?,
-        message: part("messageID").map_or_else(|| Ok(MessageId::mint()), MessageId::parse).map_err(invalid)?,
+        message: part("messageID")
+            .map_or_else(|| Ok(MessageId::mint()), MessageId::parse)
+            .map_err(invalid)?,
         call: part("callID").map_or_else(|| Ok(CallId::mint()), CallId::parse).map_err(invalid)?,
     })
 }

@@ -6,10 +6,12 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use haft::permission::{
-    Answer as Said, Ask, Asker, Gate, GateParts, MemoryGrants, Permit, Question, Reach, Reply, Request, Resource,
-    Ruleset, Scope,
+    Answer as Said, Ask, Asker, Gate, GateParts, MemoryGrants, Permit, Question, Reach, Reply, Request,
+    Resource, Ruleset, Scope,
 };
-use haft::{Action, AgentId, BoxFuture, CallId, Events, MemoryRecorder, MessageId, RequestId, SessionId, ToolContext};
+use haft::{
+    Action, AgentId, BoxFuture, CallId, Events, MemoryRecorder, MessageId, RequestId, SessionId, ToolContext,
+};
 use haft::{Refusal, ToolError};
 use serde_json::{Value, json};
 

@@ -50,7 +50,11 @@ fn broken_configuration_is_shown_with_its_place() {
     place.global_config("{\n  \"permission\": { \"read\": \"alow\" }\n}");
     let ran = place.run(&["call", "read", "filePath=a.txt"]);
     assert_eq!(ran.code, 2, "{}", ran.err);
-    assert!(ran.err.contains("haft.jsonc:2:27") && ran.err.contains('^') && ran.err.contains("allow"), "{}", ran.err);
+    assert!(
+        ran.err.contains("haft.jsonc:2:27") && ran.err.contains('^') && ran.err.contains("allow"),
+        "{}",
+        ran.err
+    );
     place.global_config("{ \"permision\": {} }");
     let ran = place.run(&["call", "read", "filePath=a.txt"]);
     assert!(ran.code == 2 && ran.err.contains("permission"), "{}", ran.err);
@@ -61,7 +65,11 @@ fn broken_configuration_is_shown_with_its_place() {
 #[test]
 fn without_a_home_haft_says_what_to_set() {
     let place = Place::new();
-    let output = place.command(&["call", "read", "filePath=a.txt"]).env_remove("HOME").env_remove("HAFT_HOME").output();
+    let output = place
+        .command(&["call", "read", "filePath=a.txt"])
+        .env_remove("HOME")
+        .env_remove("HAFT_HOME")
+        .output();
     let ran = ran(output.unwrap());
     assert_eq!(ran.code, 2, "{}", ran.err);
     assert!(ran.err.contains("HOME"), "{}", ran.err);

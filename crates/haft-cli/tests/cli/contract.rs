@@ -18,13 +18,19 @@ fn a_completed_call_prints_its_output_and_leaves_with_zero() {
 fn the_document_of_a_call() {
     let place = Place::new();
     place.file("a.txt", "hello\n");
-    let document = place.run(&["call", "read", r#"{"filePath":"a.txt"}"#, "--json", "--session", "s1"]).json();
-    assert_eq!((&document["v"], &document["tool"], &document["session"]), (&json!(1), &json!("read"), &json!("s1")));
+    let document =
+        place.run(&["call", "read", r#"{"filePath":"a.txt"}"#, "--json", "--session", "s1"]).json();
+    assert_eq!(
+        (&document["v"], &document["tool"], &document["session"]),
+        (&json!(1), &json!("read"), &json!("s1"))
+    );
     assert_eq!((&document["status"], &document["title"]), (&json!("completed"), &json!("a.txt")));
     assert!(document["call"].as_str().unwrap().starts_with("cal_"));
     assert!(document["output"].as_str().unwrap().contains("1: hello"));
     assert_eq!(document["attachments"], json!([]));
-    assert!(document["ms"].is_u64() && document["structured"].is_object() && document["metadata"].is_object());
+    assert!(
+        document["ms"].is_u64() && document["structured"].is_object() && document["metadata"].is_object()
+    );
 }
 
 #[test]
@@ -42,7 +48,11 @@ fn every_way_to_write_the_input() {
     for input in words {
         let args = [&["call", "read"], input].concat();
         let ran = place.run(&args);
-        assert!(ran.code == 0 && ran.out.contains("2: two") && !ran.out.contains("1: one"), "{args:?} {}", ran.err);
+        assert!(
+            ran.code == 0 && ran.out.contains("2: two") && !ran.out.contains("1: one"),
+            "{args:?} {}",
+            ran.err
+        );
     }
     let ran = place.run_with(&["call", "read", "-"], br#"{"path":"a.txt","limit":null}"#);
     assert!(ran.code == 0 && ran.out.contains("3: three"), "{}", ran.err);
@@ -91,7 +101,11 @@ fn a_dry_run_shows_everything_and_does_nothing() {
     place.file("a.txt", "old\n");
     let ran = place.run(&["call", "write", "filePath=a.txt", "content=new\n", "--dry-run"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
-    assert!(ran.out.contains("allow  edit a.txt") && ran.out.contains("-old") && ran.out.contains("+new"), "{}", ran.out);
+    assert!(
+        ran.out.contains("allow  edit a.txt") && ran.out.contains("-old") && ran.out.contains("+new"),
+        "{}",
+        ran.out
+    );
     assert_eq!(place.read("a.txt"), "old\n");
     let refused = place.run(&["call", "write", "filePath=../outside/x", "content=x", "--dry-run"]);
     assert_eq!(refused.code, 6, "{}", refused.out);
@@ -113,7 +127,12 @@ fn tools_are_listed_as_a_model_is_shown_them() {
     let place = Place::new();
     let names = |args: &[&str]| -> Vec<String> {
         let document = place.run(args).json();
-        document["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+        document["tools"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|tool| tool["name"].as_str().unwrap().to_owned())
+            .collect()
     };
     let shown = names(&["tools", "list", "--json"]);
     assert!(shown.contains(&"read".to_owned()) && !shown.contains(&"invalid".to_owned()), "{shown:?}");

@@ -11,7 +11,8 @@ fn the_commands_in_the_readme_work() {
     let text = std::fs::read_to_string(readme).unwrap();
     let place = Place::new();
     place.file("README.md", "# a project\n");
-    let lines: Vec<&str> = text.lines().filter(|line| line.starts_with("haft ")).collect();
+    let blocks = text.split("```sh\n").skip(1).filter_map(|rest| rest.split("```").next());
+    let lines: Vec<&str> = blocks.flat_map(str::lines).filter(|line| line.starts_with("haft ")).collect();
     assert!(lines.len() >= 6, "the README shows how to use haft");
     for line in lines {
         let command = line.split('#').next().unwrap().trim();

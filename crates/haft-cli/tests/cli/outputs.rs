@@ -12,7 +12,11 @@ fn a_whole_output_is_found_again() {
     let ran = place.run_with(&["call", "todowrite", "-", "--json", "--session", "s"], input.as_bytes());
     let document = ran.json();
     let shown = document["output"].as_str().unwrap();
-    assert!(shown.len() <= 50 * 1024 && shown.contains("step 1\"") && shown.contains("step 3000"), "{}", shown.len());
+    assert!(
+        shown.len() <= 50 * 1024 && shown.contains("step 1\"") && shown.contains("step 3000"),
+        "{}",
+        shown.len()
+    );
     assert_eq!(document["metadata"]["truncated"], true);
     let id = document["retained"]["id"].as_str().unwrap();
     assert!(shown.contains(&format!("Full output saved to: haft://output/{id}")));

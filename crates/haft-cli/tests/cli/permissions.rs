@@ -10,7 +10,7 @@ fn explain_names_rule_place_and_what_it_overrode() {
     place.global_config("{ \"permission\": { \"read\": { \"*\": \"allow\", \"secret/*\": \"deny\" } } }");
     let ran = place.run(&["permission", "explain", "read", "secret/key"]);
     assert_eq!(ran.code, 5, "{}", ran.err);
-    assert!(ran.out.contains("deny") && ran.out.contains("haft.jsonc:1:41 (global)"), "{}", ran.out);
+    assert!(ran.out.contains("deny") && ran.out.contains("haft.jsonc:1:43 (global)"), "{}", ran.out);
     assert!(ran.out.contains("overridden") && ran.out.contains("(defaults)"), "{}", ran.out);
 }
 
@@ -30,7 +30,12 @@ fn check_answers_with_word_and_exit_code() {
 #[test]
 fn a_preview_shows_what_could_hide() {
     let place = Place::new();
-    let ran = place.run(&["permission", "preview", "write", r#"{"filePath":"src/\u202egpj.rs","content":"x\u001b[2Jy"}"#]);
+    let ran = place.run(&[
+        "permission",
+        "preview",
+        "write",
+        r#"{"filePath":"src/\u202egpj.rs","content":"x\u001b[2Jy"}"#,
+    ]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(!ran.out.contains('\u{202e}') && !ran.out.contains('\u{1b}'), "{:?}", ran.out);
     assert!(ran.out.contains(r"\u{202e}") && ran.out.contains(r"\u{1b}"), "{}", ran.out);
@@ -63,11 +68,19 @@ fn an_always_is_saved_listed_obeyed_and_revoked() {
     place.file(".env", "hidden");
     let waiting = place.command(&["call", "read", "filePath=.env", "--on-ask", "wait:30"]).spawn().unwrap();
     let id = pending(&place);
-    assert_eq!(place.run(&["permission", "reply", &id, "allow_always"]).code, 0, "the old word is understood");
+    assert_eq!(
+        place.run(&["permission", "reply", &id, "allow_always"]).code,
+        0,
+        "the old word is understood"
+    );
     assert_eq!(waiting.wait_with_output().unwrap().status.code(), Some(0));
 
     assert_eq!(place.run(&["call", "read", "filePath=.env"]).code, 0, "it holds for the next process");
-    assert_eq!(place.run(&["call", "read", "filePath=.env", "--deny", "read=*.env"]).code, 5, "a deny outranks it");
+    assert_eq!(
+        place.run(&["call", "read", "filePath=.env", "--deny", "read=*.env"]).code,
+        5,
+        "a deny outranks it"
+    );
     let grants = place.run(&["permission", "list", "--json"]).json()["grants"].clone();
     let grant = grants[0]["id"].as_str().unwrap().to_owned();
     assert_eq!((&grants[0]["permission"], &grants[0]["scope"]), (&json!("read"), &json!("project")));

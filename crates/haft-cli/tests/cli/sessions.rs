@@ -37,7 +37,11 @@ fn a_session_is_exported_as_messages_with_tool_parts() {
     let ran = place.run(&["session", "export", "one"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(ran.out.contains("exported text") && ran.out.contains(r#""type":"tool""#), "{}", ran.out);
-    assert!(ran.out.contains(r#""tool":"invalid""#), "an unknown tool appears as the invalid tool: {}", ran.out);
+    assert!(
+        ran.out.contains(r#""tool":"invalid""#),
+        "an unknown tool appears as the invalid tool: {}",
+        ran.out
+    );
     assert!(place.run(&["session", "export", "--all"]).out.contains("exported text"));
     assert!(place.run(&["session", "show", "one"]).out.contains("read"));
     assert!(place.run(&["session", "list"]).out.contains("one"));

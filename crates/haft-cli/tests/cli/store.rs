@@ -37,9 +37,10 @@ fn a_corrupt_store_is_set_aside_and_never_overwritten() {
     }
     let ran = place.run(&["call", "read", "filePath=a.txt"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
-    assert!(ran.err.contains("set aside"), "{}", ran.err);
+    assert!(ran.err.contains("kept as"), "{}", ran.err);
     let aside = std::fs::read_dir(place.store()).unwrap().filter_map(Result::ok);
-    let aside = aside.map(|entry| entry.path()).find(|path| path.to_string_lossy().contains("corrupt")).unwrap();
+    let aside =
+        aside.map(|entry| entry.path()).find(|path| path.to_string_lossy().contains("corrupt")).unwrap();
     assert!(std::fs::read_to_string(aside).unwrap().contains("only copy"));
 }
 

@@ -114,7 +114,15 @@ impl Place {
         command.args(args).current_dir(self.ws()).env_clear().stdin(Stdio::null());
         command.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
         command.uid(NOBODY).gid(NOBODY);
-        ran(command.output().unwrap())
+        // A test beside this one may have forked while the copy was open for writing; that passes.
+        loop {
+            match command.output() {
+                Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => {
+                    std::thread::sleep(std::time::Duration::from_millis(10));
+                }
+                output => return ran(output.unwrap()),
+            }
+        }
     }
 
     /// The calls on record, oldest first.
@@ -128,7 +136,8 @@ impl Place {
 impl Ran {
     /// The JSON document that was printed.
     pub(crate) fn json(&self) -> Value {
-        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {:?} {:?}", self.out, self.err))
+        serde_json::from_str(&self.out)
+            .unwrap_or_else(|error| panic!("{error}: {:?} {:?}", self.out, self.err))
     }
 }
 
@@ -145,6 +154,7 @@ pub(crate) fn is_root() -> bool {
 }
 
 fn chown(path: &Path) {
-    let status = Command::new("chown").arg("-R").arg(format!("{NOBODY}:{NOBODY}")).arg(path).status().unwrap();
+    let status =
+        Command::new("chown").arg("-R").arg(format!("{NOBODY}:{NOBODY}")).arg(path).status().unwrap();
     assert!(status.success());
 }

@@ -7,7 +7,10 @@ const WIDENS: &str = r#"{ "permission": { "external_directory": "allow", "read":
 #[test]
 fn an_untrusted_project_only_narrows() {
     let place = Place::new();
-    place.file("opencode.json", r#"{ "permission": { "*": "allow", "edit": "deny", "read": { "*.env": "allow" } } }"#);
+    place.file(
+        "opencode.json",
+        r#"{ "permission": { "*": "allow", "edit": "deny", "read": { "*.env": "allow" } } }"#,
+    );
     place.file(".env", "x");
     place.file("a.txt", "x");
     assert_eq!(place.run(&["call", "read", "filePath=.env"]).code, 6, "its allow does not count");

@@ -2,41 +2,70 @@
 
 use std::sync::LazyLock;
 
+use aho_corasick::AhoCorasick;
 use regex::Regex;
 
-/// Each alternative begins with letters that rarely stand elsewhere, and none looks far ahead before it is sure: a
-/// text is searched in one pass, whatever is in it.
-const PATTERNS: &[&str] = &[
+/// A kind of key: how it begins, and how it goes on.
+struct Kind {
+    begins: &'static [&'static str],
+    goes_on: &'static str,
+}
+
+/// None of these looks far ahead before it is sure: a text is searched in one pass, whatever is in it.
+const KINDS: &[Kind] = &[
     // OpenAI, Anthropic, OpenRouter.
-    r"\bsk-(?:ant|proj|svcacct|admin|or-v1)-[A-Za-z0-9_-]{20,}",
-    r"\bsk-[A-Za-z0-9]{20,}",
+    Kind {
+        begins: &["sk-ant-", "sk-proj-", "sk-svcacct-", "sk-admin-", "sk-or-v1-"],
+        goes_on: r"[A-Za-z0-9_-]{20,}",
+    },
+    Kind { begins: &["sk-"], goes_on: r"[A-Za-z0-9]{20,}" },
     // GitHub, GitLab.
-    r"\bgh[pousr]_[A-Za-z0-9]{20,}",
-    r"\bgithub_pat_[A-Za-z0-9_]{20,}",
-    r"\bglpat-[A-Za-z0-9_-]{16,}",
+    Kind { begins: &["ghp_", "gho_", "ghu_", "ghs_", "ghr_"], goes_on: r"[A-Za-z0-9]{20,}" },
+    Kind { begins: &["github_pat_"], goes_on: r"[A-Za-z0-9_]{20,}" },
+    Kind { begins: &["glpat-"], goes_on: r"[A-Za-z0-9_-]{16,}" },
     // AWS, Slack, Google.
-    r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b",
-    r"\bxox[abprs]-[A-Za-z0-9-]{10,}",
-    r"\bAIza[A-Za-z0-9_-]{30,}",
+    Kind { begins: &["AKIA", "ASIA"], goes_on: r"[0-9A-Z]{16}\b" },
+    Kind { begins: &["xoxa-", "xoxb-", "xoxp-", "xoxr-", "xoxs-"], goes_on: r"[A-Za-z0-9-]{10,}" },
+    Kind { begins: &["AIza"], goes_on: r"[A-Za-z0-9_-]{30,}" },
     // JSON Web Tokens, if their second part says so, too.
-    r"\beyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)*",
-    r"\b[Bb]earer[ \t]+[A-Za-z0-9._~+/-]{16,}=*",
+    Kind { begins: &["eyJ"], goes_on: r"[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)*" },
+    Kind { begins: &["Bearer", "bearer"], goes_on: r"[ \t]+[A-Za-z0-9._~+/-]{16,}=*" },
     // Private keys, with or without their end; newlines may be written as `\n`.
-    concat!(
-        r"-----BEGIN [A-Z0-9 ]{0,20}PRIVATE KEY(?: BLOCK)?-----",
-        r"(?:\s*[A-Za-z-]{1,20}: [ -~]{0,100}\n)*",
-        r"[A-Za-z0-9+/=\s\\]*",
-        r"(?:-----END [A-Z0-9 ]{0,20}PRIVATE KEY(?: BLOCK)?-----)?",
-    ),
+    Kind {
+        begins: &["-----BEGIN "],
+        goes_on: concat!(
+            r"[A-Z0-9 ]{0,20}PRIVATE KEY(?: BLOCK)?-----",
+            r"(?:\s*[A-Za-z-]{1,20}: [ -~]{0,100}\n)*",
+            r"[A-Za-z0-9+/=\s\\]*",
+            r"(?:-----END [A-Z0-9 ]{0,20}PRIVATE KEY(?: BLOCK)?-----)?",
+        ),
+    },
 ];
 
-static KEYS: LazyLock<Regex> = LazyLock::new(|| {
-    let pattern = format!("(?-u:{})", PATTERNS.join("|"));
-    Regex::new(&pattern).expect("the patterns of keys are valid")
+/// Most texts hold no beginning of a key; this tells at no cost to speak of, and the expression is never made.
+static BEGINNINGS: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    let beginnings = KINDS.iter().flat_map(|kind| kind.begins);
+    AhoCorasick::new(beginnings).expect("a few short texts are within every limit")
 });
+
+static KEYS: LazyLock<Regex> = LazyLock::new(|| {
+    let kinds: Vec<String> = KINDS.iter().map(Kind::expression).collect();
+    Regex::new(&format!("(?-u){}", kinds.join("|"))).expect("the patterns of keys are valid")
+});
+
+impl Kind {
+    fn expression(&self) -> String {
+        // What begins with a letter begins a word: `task-…` holds no `sk-…`.
+        let edge = if self.begins.iter().any(|begin| begin.starts_with('-')) { "" } else { r"\b" };
+        format!("{edge}(?:{}){}", self.begins.join("|"), self.goes_on)
+    }
+}
 
 /// The places that hold a key, in order.
 pub(super) fn find(text: &str) -> Vec<(usize, usize)> {
+    if !BEGINNINGS.is_match(text) {
+        return Vec::new();
+    }
     KEYS.find_iter(text).filter(|found| is_key(found.as_str())).map(|key| (key.start(), key.end())).collect()
 }
 

@@ -1,4 +1,4 @@
-//! invalid: how a call that could not be understood appears in the transcript. It is never offered.
+//! The tool `invalid`: how a call that could not be understood appears in the transcript. It is never offered.
 
 use haft::{Encoded, Executor, Presented, ToolContext, ToolError};
 use schemars::JsonSchema;

@@ -1,4 +1,4 @@
-//! list: the tree of files below a directory.
+//! The tool `list`: the tree of files below a directory.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! read: text with line numbers, directories, images and documents, retained outputs.
+//! The tool `read`: text with line numbers, directories, images and documents, retained outputs.
 
 mod body;
 mod instructions;

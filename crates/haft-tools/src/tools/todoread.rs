@@ -1,4 +1,4 @@
-//! todoread: shows the session's list of todos.
+//! The tool `todoread`: shows the session's list of todos.
 
 use std::sync::Arc;
 

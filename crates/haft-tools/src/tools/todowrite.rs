@@ -1,4 +1,4 @@
-//! todowrite: replaces the session's list of todos.
+//! The tool `todowrite`: replaces the session's list of todos.
 
 use std::borrow::Cow;
 use std::sync::Arc;

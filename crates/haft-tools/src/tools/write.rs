@@ -1,4 +1,4 @@
-//! write: creates a file or replaces its whole content.
+//! The tool `write`: creates a file or replaces its whole content.
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -13,6 +13,12 @@ pub enum ResolveError {
     /// It holds a NUL, which no file name can.
     #[error("the path holds a NUL character, which no file name can")]
     Nul,
+    /// No system has paths that long.
+    #[error("the path has {bytes} bytes, more than any path can have")]
+    TooLong {
+        /// Its length.
+        bytes: usize,
+    },
     /// It goes round in a circle.
     #[error("{path} is a loop of symbolic links")]
     Loop {
@@ -137,6 +143,7 @@ impl From<WorkspaceError> for ToolError {
             WorkspaceError::Resolve(
                 ResolveError::Empty
                 | ResolveError::Nul
+                | ResolveError::TooLong { .. }
                 | ResolveError::Loop { .. }
                 | ResolveError::Unreachable { .. },
             )

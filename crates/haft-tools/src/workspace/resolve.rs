@@ -14,6 +14,8 @@ use haft::visible;
 use super::error::ResolveError;
 use super::place::Kind;
 
+/// As long as the kernel takes paths.
+const PATH_BYTES_MAX: usize = 4096;
 /// As many links as the kernel follows.
 const LINKS_MAX: usize = 40;
 
@@ -24,6 +26,9 @@ pub(super) fn lexical(directory: &Path, path: &str) -> Result<PathBuf, ResolveEr
     }
     if path.contains('\0') {
         return Err(ResolveError::Nul);
+    }
+    if path.len() > PATH_BYTES_MAX {
+        return Err(ResolveError::TooLong { bytes: path.len() });
     }
     Ok(normal(&directory.join(path)))
 }

@@ -101,7 +101,7 @@ fn a_wrong_type_is_told_with_what_was_sent() {
 
 #[test]
 fn an_unknown_field_is_told_with_the_nearest() {
-    check(json!({ "filePath": "a", "limmit": 3 }), &expect!["limmit: unknown field, did you mean limit?."]);
+    check(json!({ "filePath": "a", "limmit": 3 }), &expect!["limmit: unknown field, did you mean limit?"]);
     check(
         json!({ "filePath": "a", "colour": 3 }),
         &expect!["colour: unknown field; the fields are filePath, mode, limit, edits, next."],
@@ -112,7 +112,7 @@ fn an_unknown_field_is_told_with_the_nearest() {
 fn an_unknown_word_is_told_with_the_nearest() {
     check(
         json!({ "filePath": "a", "mode": "replce" }),
-        &expect![[r#"mode: expected one of append, replace, got "replce"; did you mean "replace"?."#]],
+        &expect![[r#"mode: expected one of append, replace, got "replce"; did you mean "replace"?"#]],
     );
     check(
         json!({ "filePath": "a", "mode": "upside down" }),
@@ -131,7 +131,7 @@ fn a_problem_deep_inside_is_told_with_its_path() {
         &expect![[r#"
 
             - edits[0].oldString: is required: expected a string, but it is missing
-            - edits[0].old_string: unknown field, did you mean oldString?."#]],
+            - edits[0].old_string: unknown field, did you mean oldString?"#]],
     );
 }
 

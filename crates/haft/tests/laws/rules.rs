@@ -81,9 +81,9 @@ fn actions_are_matched_like_resources() {
 
 #[test]
 fn a_rule_that_matches_one_spelling_speaks_of_the_resource() {
-    let resource = Resource::new("src/a.rs").or("/work/src/a.rs");
+    let resource = Resource::new("src/a.rs").or("/project/src/a.rs");
     let effect = |text: &str| rules(text).effect(&Action::new("edit"), &resource);
-    assert_eq!(effect("edit *: allow\nedit /work/*: deny"), Effect::Deny);
+    assert_eq!(effect("edit *: allow\nedit /project/*: deny"), Effect::Deny);
     assert_eq!(effect("edit *: allow\nedit src/*: deny"), Effect::Deny);
     assert_eq!(effect("edit *: allow\nedit /home/*: deny"), Effect::Allow);
 }

@@ -40,10 +40,18 @@ pub(super) async fn explain(
     let wanted = haft::visible(&format!("{action} {resource}"));
     terminal.line(&format!("{}  →  {}", style.bold(&wanted), painted(setting, decision.effect)))?;
     match &decision.reason {
-        Reason::Rule(rule) => terminal.line(&format!("  decided by   {}", line(rule)))?,
+        Reason::Rule(rule) => {
+            terminal.line(&format!("  decided by   {}", line(rule)))?;
+            if let Some(why) = setting.config.why(&rule.origin) {
+                terminal.line(&format!("  because      {}", haft::visible(why)))?;
+            }
+        }
         Reason::Grant { grant, instead_of } => {
             let pattern = haft::visible(grant.resource.as_str());
-            terminal.line(&format!("  decided by   saved consent {} {pattern}   {} ({})", grant.action, grant.id, grant.scope))?;
+            terminal.line(&format!(
+                "  decided by   saved consent {} {pattern}   {} ({})",
+                grant.action, grant.id, grant.scope
+            ))?;
             if let Some(rule) = instead_of {
                 terminal.line(&format!("  instead of   {}", line(rule)))?;
             }
@@ -62,9 +70,12 @@ pub(super) fn list(setting: &Setting) -> Result<Exit, Failure> {
     let saved = open_store(setting)?.grants_of_project()?;
     let grants: Vec<Grant> = saved.into_iter().map(|saved| saved.grant).collect();
     if terminal.json {
-        let rules: Vec<Value> = rules.rules().map(|rule| rule_document(rule, rules.only_narrows(rule))).collect();
+        let rules: Vec<Value> =
+            rules.rules().map(|rule| rule_document(rule, rules.only_narrows(rule))).collect();
         let grants: Vec<Value> = grants.iter().map(grant_document).collect();
-        terminal.document(&json!({ "v": 1, "agent": setting.agent.as_str(), "rules": rules, "grants": grants }))?;
+        terminal.document(
+            &json!({ "v": 1, "agent": setting.agent.as_str(), "rules": rules, "grants": grants }),
+        )?;
         return Ok(Exit::Ok);
     }
     let style = terminal.out();

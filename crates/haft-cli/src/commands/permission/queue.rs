@@ -20,13 +20,24 @@ pub(super) fn pending(setting: &Setting) -> Result<Exit, Failure> {
     }
     for request in &requests {
         let patterns: Vec<&str> = texts(&request.body["patterns"]);
-        let wanted = visible(&format!("{} {}", request.body["permission"].as_str().unwrap_or("?"), patterns.join(", ")));
+        let wanted = visible(&format!(
+            "{} {}",
+            request.body["permission"].as_str().unwrap_or("?"),
+            patterns.join(", ")
+        ));
         let age = (now_ms() - request.asked_ms).max(0) / 1000;
-        terminal.line(&format!("{}  {}  {}  {age} s", request.id, terminal.out().bold(&wanted), request.session))?;
+        terminal.line(&format!(
+            "{}  {}  {}  {age} s",
+            request.id,
+            terminal.out().bold(&wanted),
+            request.session
+        ))?;
     }
     match requests.as_slice() {
         [] => terminal.note("nothing is waiting"),
-        [first, ..] => terminal.note(&format!("answer with: haft permission reply {} once|always|reject", first.id)),
+        [first, ..] => {
+            terminal.note(&format!("answer with: haft permission reply {} once|always|reject", first.id))
+        }
     }
     Ok(Exit::Ok)
 }
@@ -40,7 +51,8 @@ pub(super) async fn reply(
 ) -> Result<Exit, Failure> {
     let id = RequestId::parse(request).map_err(Failure::usage)?;
     let scope = Scope::parse(scope).ok_or_else(|| {
-        Failure::usage(format_args!("unknown scope {scope:?}")).hint("the scopes are session, project and user")
+        Failure::usage(format_args!("unknown scope {scope:?}"))
+            .hint("the scopes are session, project and user")
     })?;
     let reply = Reply::parse(word, scope, words).ok_or_else(|| {
         Failure::usage(format_args!("unknown reply {word:?}")).hint("the replies are once, always and reject")

@@ -57,7 +57,11 @@ async fn rehearse(
 }
 
 /// Prints what would be decided and what a person would be shown. Leaves as the decision would.
-pub(crate) fn show_rehearsal(terminal: Terminal, tool: &str, rehearsed: &[Rehearsed]) -> Result<Exit, Failure> {
+pub(crate) fn show_rehearsal(
+    terminal: Terminal,
+    tool: &str,
+    rehearsed: &[Rehearsed],
+) -> Result<Exit, Failure> {
     let effect = rehearsed.iter().map(|note| strictest(&note.decisions)).max().unwrap_or(Effect::Allow);
     let exit = match effect {
         Effect::Allow => Exit::Ok,
@@ -66,7 +70,8 @@ pub(crate) fn show_rehearsal(terminal: Terminal, tool: &str, rehearsed: &[Rehear
     };
     if terminal.json {
         let questions: Vec<Value> = rehearsed.iter().map(document).collect();
-        terminal.document(&json!({ "v": 1, "tool": tool, "action": effect.as_str(), "questions": questions }))?;
+        terminal
+            .document(&json!({ "v": 1, "tool": tool, "action": effect.as_str(), "questions": questions }))?;
         return Ok(exit);
     }
     let style = terminal.out();

@@ -1,10 +1,10 @@
 //! What reading shows, and what it refuses.
 
 use std::fs;
-use std::process::Command;
 
 use expect_test::expect;
 use haft::{Content, SessionId, ToolContext};
+use rustix::fs::{CWD, FileType, Mode, mknodat};
 use serde_json::{Value, json};
 
 use crate::testing::{Bench, run};
@@ -350,7 +350,8 @@ fn names_are_relative_to_the_repository() {
 #[test]
 fn special_files_are_refused_at_once() {
     let bench = Bench::new();
-    assert!(Command::new("mkfifo").arg(bench.path("p")).status().unwrap().success());
+    let mode = Mode::from_raw_mode(0o600);
+    mknodat(CWD, bench.path("p"), FileType::Fifo, mode, 0).unwrap();
     let _socket = std::os::unix::net::UnixListener::bind(bench.path("s")).unwrap();
     bench.link("a", "b");
     bench.link("b", "a");

@@ -258,12 +258,16 @@ fn protected_paths_need_their_own_consent() {
 fn a_star_in_a_name_is_no_wildcard() {
     let bench = Bench::new();
     fs::create_dir(bench.outside("*")).unwrap();
-    bench.check_questions("write", input("../out/*/.vscode/*", ""), expect![[r#"
+    bench.check_questions(
+        "write",
+        input("../out/*/.vscode/*", ""),
+        expect![[r#"
         external_directory on $out/*/.vscode/* (always: $out/?/.vscode/*)
         protected_path on $out/*/.vscode/* (always: $out/?/.vscode/?)
         edit on $out/*/.vscode/* (always: *)
         create $out/*/.vscode/*
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
