@@ -1,26 +1,23 @@
 //! The life of a call's record: pending, running, completed or error. Each step is one statement that checks the last.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use haft::{Call, CallId, Ended, Input, Intent, Opened, Past, Rejection, Seq, Settlement};
+use haft::{Call, CallId, Ended, Input, Intent, Opened, Past, Seq};
 use rusqlite::types::{Value as SqlValue, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::json;
 
 use crate::canonical::input_digest;
+use crate::end::{Told, ended};
 use crate::events::{self, NewEvent};
 use crate::fault::Fault;
 use crate::process::Census;
 use crate::reconcile;
 use crate::redact::Redactor;
 use crate::store::Shared;
-use crate::wire::{self, Encoded};
 
 /// How far back equal calls are counted.
 const REPEATS_MAX: u32 = 100;
-/// How much of an error an event repeats.
-const ERROR_CHARS_MAX: usize = 2000;
 
 /// A call as it is to be recorded, without secrets.
 pub(crate) struct NewCall {
@@ -268,118 +265,9 @@ pub(crate) fn act(connection: &Connection, call: &str, intents: &[(SqlValue, Int
     Ok(())
 }
 
-/// How a call ended, as it is to be recorded, without secrets.
-pub(crate) struct End {
-    state: &'static str,
-    reason: Option<&'static str>,
-    title: String,
-    error: Option<String>,
-    record: Encoded,
-}
-
-impl End {
-    pub(crate) fn of(ended: &Ended, redactor: &Redactor) -> Result<End, Fault> {
-        let record = wire::encode(ended, redactor)?;
-        let error = |reason, error: String| {
-            let error = redactor.owned(&error).chars().take(ERROR_CHARS_MAX).collect();
-            ("error", Some(reason), String::new(), Some(error))
-        };
-        let (state, reason, title, error) = match ended {
-            Ended::Settled(settlement) => match &**settlement {
-                Settlement::Completed(completed) => {
-                    ("completed", None, redactor.owned(&completed.title), None)
-                }
-                Settlement::Rejected(rejection) => error(Rejection::kind(rejection), rejection.to_string()),
-            },
-            Ended::Declined => error("declined", "the person declined the call".to_owned()),
-            Ended::Broken(why) => error("defect", why.clone()),
-            Ended::Cancelled => error("cancelled", "the call was cancelled".to_owned()),
-            Ended::Interrupted(interruption) => {
-                error("interrupted", reconcile::words(*interruption).to_owned())
-            }
-        };
-        Ok(End { state, reason, title, error, record })
-    }
-
-    /// Ends a call. `None` if it is not under way.
-    pub(crate) fn record(
-        &self,
-        connection: &Connection,
-        call: &str,
-        at_ms: i64,
-    ) -> Result<Option<Seq>, Fault> {
-        let row = connection
-            .prepare_cached(
-                "UPDATE call SET state = ?2, reason = ?3, title = ?4, settlement = ?5, ended_ms = ?6
-                 WHERE id = ?1 AND state IN ('pending', 'running') RETURNING session, message, tool",
-            )?
-            .query_row(params![call, self.state, self.reason, self.title, self.record.json, at_ms], Told::of)
-            .optional()?;
-        let Some(told) = row else { return Ok(None) };
-        self.keep_media(connection, call)?;
-        connection
-            .prepare_cached("UPDATE session SET updated_ms = ?2 WHERE id = ?1")?
-            .execute(params![told.session, at_ms])?;
-        let mut body = told.body(call);
-        body["status"] = self.state.into();
-        match (&self.error, self.reason) {
-            (Some(error), reason) => {
-                body["reason"] = reason.into();
-                body["error"] = error.as_str().into();
-            }
-            (None, _) => body["title"] = self.title.as_str().into(),
-        }
-        let name = format!("call.{}", self.state);
-        let event = NewEvent { at_ms, name: &name, session: &told.session, call: Some(call), body: &body };
-        events::insert(connection, &event).map(Some)
-    }
-
-    fn keep_media(&self, connection: &Connection, call: &str) -> Result<(), Fault> {
-        for media in &self.record.media {
-            connection
-                .prepare_cached("INSERT OR IGNORE INTO media (digest, mime, bytes) VALUES (?1, ?2, ?3)")?
-                .execute(params![media.digest, media.mime, &media.bytes[..]])?;
-            connection
-                .prepare_cached("INSERT OR IGNORE INTO media_use (digest, call) VALUES (?1, ?2)")?
-                .execute(params![media.digest, call])?;
-        }
-        Ok(())
-    }
-}
-
-/// Reads back how a call ended.
-pub(crate) fn ended(connection: &Connection, settlement: &str) -> Result<Ended, Fault> {
-    wire::decode(settlement, &mut |digest| {
-        let bytes: Option<Vec<u8>> = connection
-            .prepare_cached("SELECT bytes FROM media WHERE digest = ?1")?
-            .query_row([digest], |row| row.get(0))
-            .optional()?;
-        let bytes =
-            bytes.ok_or_else(|| Fault::Nonsense("a settlement", format!("its media {digest} is missing")))?;
-        Ok(Arc::from(bytes))
-    })
-}
-
 /// The fault of taking a step with a call that never began or has ended.
 pub(crate) fn not_under_way(call: &str) -> Fault {
     Fault::Said(format!("the call {call} is not under way: it was never recorded, or it has ended"))
-}
-
-/// What events say of a call.
-struct Told {
-    session: String,
-    message: String,
-    tool: String,
-}
-
-impl Told {
-    fn of(row: &Row<'_>) -> rusqlite::Result<Told> {
-        Ok(Told { session: row.get(0)?, message: row.get(1)?, tool: row.get(2)? })
-    }
-
-    fn body(&self, call: &str) -> serde_json::Value {
-        json!({ "sessionID": self.session, "messageID": self.message, "callID": call, "tool": self.tool })
-    }
 }
 
 /// A path as it is stored: text, or bytes where it is not Unicode.

@@ -27,6 +27,15 @@ pub struct StoredEvent {
 }
 
 impl Store {
+    /// The place of what happened last, from which to go on.
+    pub fn last_event(&self) -> Result<u64, StoreError> {
+        self.read("read the events", |connection| {
+            let last: i64 =
+                connection.query_row("SELECT coalesce(max(seq), 0) FROM event", [], |row| row.get(0))?;
+            Ok(last.unsigned_abs())
+        })
+    }
+
     /// What happened after a place in the order, at most so much.
     pub fn events_after(&self, seq: u64, limit: u32) -> Result<Vec<StoredEvent>, StoreError> {
         self.read("read the events", |connection| {

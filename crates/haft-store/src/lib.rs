@@ -17,6 +17,7 @@ mod writer;
 mod process;
 mod recorder;
 mod calls;
+mod end;
 mod reconcile;
 mod events;
 mod wire;

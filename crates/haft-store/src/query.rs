@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::fault::Fault;
 use crate::store::Store;
-use crate::{calls, reconcile, wire};
+use crate::{end, reconcile, wire};
 
 /// How far a call is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,6 +52,20 @@ pub struct CallFilter {
     pub after: Option<u64>,
     /// No more than so many: the first after `after`, or else the last.
     pub limit: Option<u32>,
+}
+
+impl CallFilter {
+    /// Whether a call is one of those wanted, wherever it stands in the order.
+    pub fn takes(&self, call: &CallRow) -> bool {
+        let status = |wanted: &String| match &call.state {
+            State::Error { reason } => wanted == reason || wanted == call.state.as_str(),
+            State::Pending | State::Running | State::Completed => wanted == call.state.as_str(),
+        };
+        self.session.as_ref().is_none_or(|session| *session == call.session)
+            && self.tool.as_ref().is_none_or(|tool| *tool == call.tool)
+            && self.status.as_ref().is_none_or(status)
+            && self.since_ms.is_none_or(|since| call.called_ms >= since)
+    }
 }
 
 /// A call, in short.
@@ -205,7 +219,7 @@ impl CallDetail {
         Ok(CallDetail {
             input,
             changed_input: changed.map(|json| wire::read("an input", &json)).transpose()?,
-            ended: settlement.map(|json| calls::ended(connection, &json)).transpose()?,
+            ended: settlement.map(|json| end::ended(connection, &json)).transpose()?,
             intents: reconcile::intents(connection, row.id.as_str())?,
             output: None,
             row,

@@ -59,9 +59,9 @@ impl Queue {
 
     async fn wait(&self, request: &Request) -> Result<Answer, StoreError> {
         let deadline = Instant::now() + self.patience;
-        self.put(request).await?;
-        // From here on others see the request; the guard takes it away again however this ends.
+        // From here on others may see the request; the guard takes it away again however this ends.
         let row = WaitingRow { store: &self.store, id: &request.id };
+        self.put(request).await?;
         loop {
             sleep(LOOK_EVERY.min(deadline.saturating_duration_since(Instant::now()))).await;
             if let Some(reply) = row.look()? {

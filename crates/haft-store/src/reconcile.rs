@@ -7,8 +7,9 @@ use std::path::Path;
 use haft::{CallId, Ended, Intent, Interruption, SessionId};
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
-use crate::calls::{End, path_from_sql};
+use crate::calls::path_from_sql;
 use crate::clock::now_ms;
+use crate::end::End;
 use crate::fault::Fault;
 use crate::files::Places;
 use crate::open::Notice;

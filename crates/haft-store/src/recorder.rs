@@ -3,8 +3,9 @@
 use haft::{BoxFuture, Call, Ended, Event, Intent, Opened, Recorder, Seq, StoreError, ToolContext};
 use serde_json::Value;
 
-use crate::calls::{self, End, NewCall};
+use crate::calls::{self, NewCall};
 use crate::clock::now_ms;
+use crate::end::End;
 use crate::events::{self, NewEvent};
 use crate::store::Store;
 use crate::writer::Durability;

@@ -207,7 +207,8 @@ impl Desk {
 
     fn clean(&mut self, chore: Option<Chore>) {
         if let Some(chore) = chore {
-            self.durability = None;
+            // A chore is never worth an fsync; if even this is refused, so will be the chore.
+            let _refused = self.harden(Durability::Process);
             chore(&mut self.connection);
         }
     }
@@ -296,4 +297,57 @@ impl Desk {
 fn gone() -> rusqlite::Error {
     let error = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_ABORT_ROLLBACK);
     rusqlite::Error::SqliteFailure(error, Some("the transaction was rolled back".to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicUsize;
+
+    use super::*;
+
+    #[test]
+    fn what_is_queued_while_the_writer_is_busy_is_committed_as_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut connection = Connection::open(dir.path().join("x.db")).unwrap();
+        connection
+            .execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE number (n INTEGER UNIQUE)")
+            .unwrap();
+        let commits = Arc::new(AtomicUsize::new(0));
+        let counter = commits.clone();
+        let hook = move || {
+            counter.fetch_add(1, Ordering::Relaxed);
+            false
+        };
+        connection.commit_hook(Some(hook)).unwrap();
+        let writer = Writer::start(connection, Places::in_dir(dir.path()), None).unwrap();
+
+        let insert = |n: i64| {
+            move |connection: &Connection| Ok(connection.execute("INSERT INTO number VALUES (?1)", [n])?)
+        };
+        let (release, wait) = channel::<()>();
+        let (begun, has_begun) = channel::<()>();
+        let first = writer.write(Durability::Process, move |connection| {
+            begun.send(()).unwrap();
+            wait.recv().unwrap();
+            insert(0)(connection)
+        });
+        has_begun.recv().unwrap();
+        let queued: Vec<_> = (1..=20).map(|n| writer.write(Durability::Disk, insert(n))).collect();
+        let twice = writer.write(Durability::Disk, insert(7));
+        release.send(()).unwrap();
+
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            first.await.unwrap();
+            for outcome in queued {
+                assert_eq!(outcome.await.unwrap(), 1);
+            }
+            assert!(twice.await.is_err(), "the one that fails is told so, and spoils nothing");
+        });
+        assert_eq!(commits.load(Ordering::Relaxed), 2);
+        drop(writer);
+        let connection = Connection::open(dir.path().join("x.db")).unwrap();
+        let rows: i64 = connection.query_row("SELECT count(*) FROM number", [], |row| row.get(0)).unwrap();
+        assert_eq!(rows, 21);
+    }
 }

@@ -190,9 +190,14 @@ impl Registry {
         self.effective().iter().map(|entry| entry.name.clone()).collect()
     }
 
-    /// Whether there is a tool of that name.
-    pub fn has(&self, name: &str) -> bool {
-        self.find(name).is_some()
+    /// Everything that is in force, in the order of registration. Nothing is filtered.
+    pub fn all(&self) -> Vec<(ToolName, Offer)> {
+        self.effective().iter().map(|entry| (entry.name.clone(), entry.offer())).collect()
+    }
+
+    /// What is in force under a name.
+    pub fn get(&self, name: &str) -> Option<Offer> {
+        self.find(name).map(|entry| entry.offer())
     }
 
     /// The entries that are in force, in the order of registration, the process's before the location's.
@@ -244,6 +249,10 @@ impl Entry {
         let Offer { source, action, when } = offer;
         let action = action.unwrap_or_else(|| Action::from(&name));
         Entry { id, name, action, when, source, made: Mutex::default() }
+    }
+
+    fn offer(&self) -> Offer {
+        Offer { source: self.source.clone(), action: Some(self.action.clone()), when: self.when.clone() }
     }
 
     pub(crate) fn name(&self) -> &ToolName {

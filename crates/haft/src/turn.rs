@@ -98,6 +98,9 @@ pub struct Turn {
     advertised: HashMap<ToolName, Identity>,
 }
 
+/// What a model is told, and which registration each name stands for.
+type Shown = (Vec<Definition>, HashMap<ToolName, Identity>);
+
 impl TurnSpec {
     pub(crate) fn model(&self) -> Option<&Model> {
         match &self.audience {
@@ -116,9 +119,19 @@ impl TurnSpec {
 }
 
 impl Registry {
+    /// What a model, an agent and a client are shown, without the means to call it.
+    pub async fn tools(&self, spec: &TurnSpec) -> Result<Vec<Definition>, TurnError> {
+        Ok(self.shown(spec).await?.0)
+    }
+
     /// Prepares a turn: chooses the tools that are shown, makes those that have to be made, and fixes what the model
     /// is told.
     pub async fn turn(&self, spec: &TurnSpec, services: Services) -> Result<Turn, TurnError> {
+        let (definitions, advertised) = self.shown(spec).await?;
+        Ok(Turn { registry: self.clone(), services, definitions, advertised })
+    }
+
+    async fn shown(&self, spec: &TurnSpec) -> Result<Shown, TurnError> {
         let mut definitions = Vec::new();
         let mut advertised = HashMap::new();
         for entry in self.effective().into_iter().filter(|entry| spec.sees(entry)) {
@@ -137,7 +150,7 @@ impl Registry {
                 action: entry.action().clone(),
             });
         }
-        Ok(Turn { registry: self.clone(), services, definitions, advertised })
+        Ok((definitions, advertised))
     }
 }
 

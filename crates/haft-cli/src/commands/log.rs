@@ -14,6 +14,8 @@ use crate::terminal::Terminal;
 
 /// How often a log that is followed looks for more.
 const LOOK_EVERY: std::time::Duration = std::time::Duration::from_millis(200);
+/// How many events are looked at in one go.
+const EVENTS_AT_ONCE: u32 = 1000;
 
 pub(crate) async fn run(globals: &Globals, terminal: Terminal, args: LogArgs) -> Result<Exit, Failure> {
     let setting = Setting::load(globals, terminal)?;
@@ -32,7 +34,7 @@ async fn list(
     globals: &Globals,
     args: &LogArgs,
 ) -> Result<Exit, Failure> {
-    let mut filter = CallFilter {
+    let filter = CallFilter {
         session: globals.session.is_some().then(|| setting.session.clone()),
         tool: args.tool.clone(),
         status: args.status.clone(),
@@ -40,28 +42,44 @@ async fn list(
         after: None,
         limit: Some(u32::try_from(args.limit).unwrap_or(u32::MAX)),
     };
-    let mut last = print(store, terminal, &filter)?;
-    while args.follow {
+    // Taken first: what ends while the list is printed is rather shown twice than not at all.
+    let seen = store.last_event()?;
+    store.calls(&filter)?.iter().try_for_each(|call| print(terminal, call))?;
+    match args.follow {
+        true => follow(store, terminal, &filter, seen).await,
+        false => Ok(Exit::Ok),
+    }
+}
+
+/// Prints calls as they end, until interrupted.
+async fn follow(
+    store: &Store,
+    terminal: Terminal,
+    filter: &CallFilter,
+    mut seen: u64,
+) -> Result<Exit, Failure> {
+    loop {
+        for event in store.events_after(seen, EVENTS_AT_ONCE)? {
+            seen = event.seq;
+            let ended = matches!(event.name.as_str(), "call.completed" | "call.error");
+            let Some(id) = event.call.filter(|_| ended) else { continue };
+            let Lookup::One(call) = store.call(&id)? else { continue };
+            if filter.takes(&call.row) {
+                print(terminal, &call.row)?;
+            }
+        }
         tokio::select! {
             () = tokio::time::sleep(LOOK_EVERY) => {}
             _ = tokio::signal::ctrl_c() => return Ok(Exit::Interrupted),
         }
-        filter.after = last.or(Some(0));
-        last = print(store, terminal, &filter)?.or(last);
     }
-    Ok(Exit::Ok)
 }
 
-/// Prints the calls that fit, and returns the place of the last.
-fn print(store: &Store, terminal: Terminal, filter: &CallFilter) -> Result<Option<u64>, Failure> {
-    let calls = store.calls(filter)?;
-    for call in &calls {
-        match terminal.json {
-            true => terminal.document(&document(call))?,
-            false => terminal.line(&line(terminal, call))?,
-        }
+fn print(terminal: Terminal, call: &CallRow) -> Result<(), Failure> {
+    match terminal.json {
+        true => terminal.document(&document(call)),
+        false => terminal.line(&line(terminal, call)),
     }
-    Ok(calls.last().map(|call| call.seq))
 }
 
 /// One call in one line.

@@ -1,5 +1,7 @@
 //! Sessions and the log: what was called stays, as it was, until it is removed.
 
+use std::process::Stdio;
+
 use serde_json::Value;
 
 use crate::support::Place;
@@ -81,4 +83,28 @@ fn the_same_key_never_runs_twice() {
     let second = write("one");
     assert_eq!((second.code, &second.json()["output"]), (0, &first["output"]));
     assert_eq!(place.read("a"), "changed by hand", "the earlier settlement is told again, nothing is done");
+}
+
+#[test]
+fn a_followed_log_shows_calls_as_they_end() {
+    let place = Place::new();
+    place.file("a.txt", "x");
+    let following =
+        place.command(&["log", "-f", "--json", "--tool", "read"]).stdout(Stdio::piped()).spawn().unwrap();
+    let place_in_log = || place.run(&["call", "read", "filePath=a.txt"]);
+    // It looks several times a second; one of these calls ends after it began to look.
+    for _ in 0..8 {
+        place_in_log();
+        std::thread::sleep(std::time::Duration::from_millis(150));
+    }
+    let status =
+        std::process::Command::new("kill").arg("-INT").arg(following.id().to_string()).status().unwrap();
+    assert!(status.success());
+    let ran = crate::support::ran(following.wait_with_output().unwrap());
+    assert_eq!(ran.code, 130, "{}", ran.err);
+    assert!(
+        ran.out.lines().count() >= 1 && ran.out.lines().all(|line| line.contains("\"completed\"")),
+        "{}",
+        ran.out
+    );
 }
