@@ -1,4 +1,4 @@
-//! haft: the tool system of a coding agent.
+//! The tool system of a coding agent.
 //!
 //! A language model asks for something; haft decides whether it may, does it, and tells the model exactly what
 //! happened. This crate is the centre: it knows no network, no processes, no files and no database, only the
