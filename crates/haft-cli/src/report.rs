@@ -69,24 +69,23 @@ fn document(call: &Call, outcome: &Outcome, took: Duration) -> Value {
 }
 
 fn attachments(call: &Call, content: &[Content]) -> Value {
-    let media = content.iter().filter_map(|part| match part {
-        Content::Media { mime, data, name } => Some((mime, data, name)),
-        Content::Text(_) => None,
+    let media = content.iter().filter(|part| part.as_text().is_none());
+    media.enumerate().filter_map(|(number, part)| attachment(call, number, part)).collect()
+}
+
+fn attachment(call: &Call, number: usize, part: &Content) -> Option<Value> {
+    let Content::Media { mime, data, name } = part else { return None };
+    let data = base64::engine::general_purpose::STANDARD.encode(data);
+    let mut attachment = json!({
+        "id": format!("{}/{number}", call.context.call),
+        "type": "file",
+        "mime": mime,
+        "url": format!("data:{mime};base64,{data}"),
     });
-    let one = |(number, (mime, data, name)): (usize, (&String, &std::sync::Arc<[u8]>, &Option<String>))| {
-        let data = base64::engine::general_purpose::STANDARD.encode(data);
-        let mut attachment = json!({
-            "id": format!("{}/{number}", call.context.call),
-            "type": "file",
-            "mime": mime,
-            "url": format!("data:{mime};base64,{data}"),
-        });
-        if let Some(name) = name {
-            attachment["filename"] = name.as_str().into();
-        }
-        attachment
-    };
-    media.enumerate().map(one).collect()
+    if let Some(name) = name {
+        attachment["filename"] = name.as_str().into();
+    }
+    Some(attachment)
 }
 
 fn rejected(rejection: &Rejection) -> Value {

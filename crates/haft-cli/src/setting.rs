@@ -1,6 +1,6 @@
 //! The setting of a command: directories, configuration and trust. Loading it changes nothing.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use haft::{AgentId, SessionId};
 
@@ -33,7 +33,7 @@ impl Setting {
         let directory = directory(globals)?;
         let worktree = project_root(&directory);
         let session = match &globals.session {
-            Some(given) => SessionId::parse(given).map_err(|error| Failure::usage(error))?,
+            Some(given) => SessionId::parse(given).map_err(Failure::usage)?,
             None => SessionId::mint(),
         };
         let mut trust = Trust::load(&paths, &env).map_err(|error| Failure::new(Exit::Usage, error))?;
@@ -49,7 +49,7 @@ impl Setting {
             terminal.note(&format!("{} {warning}", terminal.err().yellow("warning:")));
         }
         let agent = globals.agent.as_deref().unwrap_or_else(|| config.default_agent());
-        let agent = AgentId::parse(agent).map_err(|error| Failure::usage(error))?;
+        let agent = AgentId::parse(agent).map_err(Failure::usage)?;
         Ok(Setting { terminal, env, paths, directory, worktree, trusted, config, agent, session })
     }
 
@@ -76,7 +76,7 @@ fn directory(globals: &Globals) -> Result<PathBuf, Failure> {
     }
 }
 
-fn ask_for_trust(trust: &mut Trust, project: &PathBuf, terminal: Terminal) -> Result<bool, Failure> {
+fn ask_for_trust(trust: &mut Trust, project: &Path, terminal: Terminal) -> Result<bool, Failure> {
     if terminal.json || !Terminal::is_interactive() {
         terminal.note(&format!(
             "note: {} is not trusted, so its configuration can only narrow what is allowed (haft trust)",

@@ -1,5 +1,8 @@
 //! The seam of the recorder: every step of a call on record, and what has an effect on the disk.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use haft::{BoxFuture, Call, Ended, Event, Intent, Opened, Recorder, Seq, StoreError, ToolContext};
 use serde_json::Value;
 
@@ -10,10 +13,59 @@ use crate::events::{self, NewEvent};
 use crate::store::Store;
 use crate::writer::Durability;
 
+/// A call that is being opened. What is queued is written even if nobody waits any longer, so a call that was opened
+/// for nobody is cancelled behind it; one that was there before is not touched.
+struct Opening<'a> {
+    store: &'a Store,
+    context: &'a ToolContext,
+    is_new: Arc<AtomicBool>,
+    told: bool,
+}
+
+impl Opening<'_> {
+    fn tell(mut self) {
+        self.told = true;
+    }
+}
+
+impl Drop for Opening<'_> {
+    fn drop(&mut self) {
+        if !self.told {
+            let is_new = self.is_new.clone();
+            self.store.cancel(self.context, move || is_new.load(Ordering::Relaxed));
+        }
+    }
+}
+
+impl Store {
+    /// Records that a call was dropped, if it had not ended and if it counts when its turn comes.
+    fn cancel(&self, context: &ToolContext, counts: impl FnOnce() -> bool + Send + 'static) {
+        let Ok(end) = End::of(&Ended::Cancelled, &self.0.redactor) else { return };
+        let call = context.call.clone();
+        let at = now_ms();
+        self.0.writer.post(self.durability_of_end(&context.call), move |connection| match counts() {
+            true => end.record(connection, call.as_str(), at).map(drop),
+            false => Ok(()),
+        });
+    }
+}
+
 impl Recorder for Store {
     fn called<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<Opened, StoreError>> {
         let new = NewCall::of(call, &self.0, now_ms());
-        Box::pin(self.write("record a call", Durability::Process, move |connection| new.open(connection)))
+        let is_new = Arc::new(AtomicBool::new(false));
+        let noted = is_new.clone();
+        let opened = self.write("record a call", Durability::Process, move |connection| {
+            let opened = new.open(connection)?;
+            noted.store(matches!(opened, Opened::New { .. }), Ordering::Relaxed);
+            Ok(opened)
+        });
+        let opening = Opening { store: self, context: &call.context, is_new, told: false };
+        Box::pin(async move {
+            let opened = opened.await;
+            opening.tell();
+            opened
+        })
     }
 
     fn running<'a>(
@@ -61,12 +113,7 @@ impl Recorder for Store {
     }
 
     fn cancelled(&self, context: &ToolContext) {
-        let Ok(end) = End::of(&Ended::Cancelled, &self.0.redactor) else { return };
-        let call = context.call.clone();
-        let at = now_ms();
-        self.0.writer.post(self.durability_of_end(&context.call), move |connection| {
-            end.record(connection, call.as_str(), at).map(drop)
-        });
+        self.cancel(context, || true);
     }
 
     fn event<'a>(&'a self, event: &'a Event) -> BoxFuture<'a, Result<Seq, StoreError>> {

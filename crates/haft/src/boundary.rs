@@ -4,12 +4,14 @@
 //! passes as it is, up to one limit for every producer. A tool that has shortened its own text is left alone up to a
 //! ceiling.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use crate::content::{Content, Presented};
 use crate::name::ToolName;
 use crate::output::{Output, OutputStore};
-use crate::preview::{Budget, Preview, Shape, fits, preview};
+use crate::preview::{Amount, Budget, Limit, Preview, Shape, fits, preview};
 use crate::recorder::StoreError;
 use crate::settlement::Completed;
 use crate::tool::ToolContext;
@@ -102,6 +104,7 @@ pub async fn bound(
         Shortening::Theirs => times(limits.text, CEILING),
     };
     if fits(&text, budget) {
+        drop(text);
         completed.metadata.entry("truncated").or_insert(false.into());
         return Ok(completed);
     }
@@ -109,7 +112,9 @@ pub async fn bound(
     let output = retained.map_err(BoundError::Retain)?;
     let delegate = limits.delegate.as_ref().filter(|_| boundary.delegates);
     let shown = both_ends(&text, limits.text, &output, delegate);
-    note(&mut completed.metadata, text.len(), shown.len(), &output);
+    let produced = text.len();
+    drop(text);
+    note(&mut completed.metadata, produced, shown.len(), &output);
     completed.content.retain(|part| part.as_text().is_none());
     completed.content.insert(0, Content::Text(shown));
     completed.retained = Some(output);
@@ -117,10 +122,12 @@ pub async fn bound(
 }
 
 /// The text that goes to the provider: the text parts, or the structured output where nothing was presented.
-fn measured(completed: &Completed) -> String {
-    match completed.content.is_empty() {
-        true => completed.text(),
-        false => completed.content.iter().filter_map(Content::as_text).collect(),
+fn measured(completed: &Completed) -> Cow<'_, str> {
+    let texts: Vec<&str> = completed.content.iter().filter_map(Content::as_text).collect();
+    match texts.as_slice() {
+        [] if completed.content.is_empty() => completed.text().into(),
+        [only] => Cow::Borrowed(only),
+        several => several.concat().into(),
     }
 }
 
@@ -131,11 +138,11 @@ fn both_ends(text: &str, budget: Budget, output: &Output, delegate: Option<&Tool
         let parts = [shown.head, &shown.notice(), &hint, shown.tail];
         parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join("\n\n")
     };
-    // The notice is never longer than one for everything.
-    let overhead = lay_out(&preview(text, Budget { lines: 0, bytes: 0 }, Shape::Both));
+    // No notice is longer than one that counts all the bytes. Around it and the hint stand three blank lines.
+    let notice = Limit::Bytes.notice(Amount { bytes: text.len(), lines: 0 });
     let room = Budget {
-        lines: budget.lines.saturating_sub(overhead.lines().count() + 2),
-        bytes: budget.bytes.saturating_sub(overhead.len() + 8),
+        lines: budget.lines.saturating_sub(4 + hint.lines().count()),
+        bytes: budget.bytes.saturating_sub(notice.len() + hint.len() + 3 * "\n\n".len()),
     };
     lay_out(&preview(text, room, Shape::Both))
 }

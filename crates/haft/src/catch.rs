@@ -7,9 +7,9 @@ use std::task::Poll;
 
 use crate::error::BoxError;
 
-/// Runs a future; a panic in it becomes an error.
-pub(crate) async fn caught<T>(future: impl Future<Output = T>) -> Result<T, BoxError> {
-    let mut future = pin!(future);
+/// Starts a future and runs it; a panic in either becomes an error.
+pub(crate) async fn caught<F: Future>(start: impl FnOnce() -> F) -> Result<F::Output, BoxError> {
+    let mut future = pin!(caught_now(start)?);
     std::future::poll_fn(|cx| match caught_now(|| future.as_mut().poll(cx)) {
         Ok(Poll::Ready(value)) => Poll::Ready(Ok(value)),
         Ok(Poll::Pending) => Poll::Pending,

@@ -15,6 +15,9 @@ use crate::schema::Schema;
 
 /// How much of a value is repeated in a message.
 const SENT_CHARS_MAX: usize = 60;
+/// How much is told of one problem, and how much of a field's name.
+const TOLD_CHARS_MAX: usize = 400;
+const PATH_CHARS_MAX: usize = 120;
 /// How many problems are told at once.
 const ISSUES_MAX: usize = 8;
 
@@ -58,6 +61,12 @@ impl fmt::Display for Issue {
 #[error("{0}")]
 pub struct OutputError(pub String);
 
+impl OutputError {
+    pub(crate) fn new(problem: &dyn fmt::Display) -> OutputError {
+        OutputError(clipped(&problem.to_string(), TOLD_CHARS_MAX))
+    }
+}
+
 /// Puts right what is certain to be meant, then checks. Returns the input as the tool is to see it.
 pub(crate) fn check(
     schema: &Schema,
@@ -77,6 +86,15 @@ pub(crate) fn check(
     Err(issues)
 }
 
+/// Checks an encoded output.
+pub(crate) fn check_output(schema: &Schema, output: &Value) -> Result<(), OutputError> {
+    let validator = schema.validator().map_err(|why| OutputError::new(&why))?;
+    validator.validate(output).map_err(|error| {
+        let brief = error.masked_with(excerpt(error.instance()));
+        OutputError::new(&format_args!("{brief} at {:?}", error.instance_path().as_str()))
+    })
+}
+
 /// Decodes checked input into its type.
 pub(crate) fn decode<T: DeserializeOwned>(input: Value) -> Result<T, Vec<Issue>> {
     serde_path_to_error::deserialize(input).map_err(|error| {
@@ -88,7 +106,12 @@ pub(crate) fn decode<T: DeserializeOwned>(input: Value) -> Result<T, Vec<Issue>>
 
 /// The words of a bad call, unless the tool has its own.
 pub(crate) fn message(tool: &str, issues: &[Issue], own_words: Option<String>) -> InputError {
-    let detail = own_words.unwrap_or_else(|| match issues {
+    let brief = |issue: &Issue| Issue {
+        path: clipped(&issue.path, PATH_CHARS_MAX),
+        problem: clipped(&issue.problem, TOLD_CHARS_MAX),
+    };
+    let issues: Vec<Issue> = issues.iter().map(brief).collect();
+    let detail = own_words.unwrap_or_else(|| match issues.as_slice() {
         [only] => only.to_string(),
         several => several.iter().map(|issue| format!("\n- {issue}")).collect(),
     });
@@ -96,7 +119,7 @@ pub(crate) fn message(tool: &str, issues: &[Issue], own_words: Option<String>) -
     let message = format!(
         "The {tool} tool was called with invalid arguments: {detail}{stop}\nPlease rewrite the input so it satisfies the expected schema."
     );
-    InputError { message, issues: issues.to_vec() }
+    InputError { message, issues }
 }
 
 fn whole(problem: String) -> Issue {
@@ -128,9 +151,14 @@ fn normalise(schema: &Value, value: &mut Value) {
             let required = schema.get("required").and_then(Value::as_array);
             let is_required =
                 |name: &str| required.is_some_and(|names| names.iter().any(|known| known == name));
-            fields.retain(|name, value| !value.is_null() || is_required(name));
+            let property = |name: &str| schema.get("properties").and_then(|properties| properties.get(name));
+            let takes_null = |name: &str| match property(name) {
+                Some(property) => admits_null(property),
+                None => schema.get("additionalProperties") != Some(&Value::Bool(false)),
+            };
+            fields.retain(|name, value| !value.is_null() || is_required(name) || takes_null(name));
             for (name, value) in fields {
-                if let Some(schema) = schema.get("properties").and_then(|properties| properties.get(name)) {
+                if let Some(schema) = property(name) {
                     normalise(schema, value);
                 }
             }
@@ -158,6 +186,19 @@ fn normalise(schema: &Value, value: &mut Value) {
             }
         }
         _ => {}
+    }
+}
+
+/// Whether a schema has a use for `null`.
+fn admits_null(schema: &Value) -> bool {
+    let any = |key: &str| schema.get(key).and_then(Value::as_array);
+    match schema.get("type") {
+        Some(Value::String(kind)) => kind == "null",
+        Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == "null"),
+        _ => match any("anyOf").or_else(|| any("oneOf")) {
+            Some(branches) => branches.iter().any(admits_null),
+            None => any("enum").is_none_or(|options| options.contains(&Value::Null)),
+        },
     }
 }
 
@@ -198,17 +239,20 @@ fn explain(schema: &Schema, error: &ValidationError<'_>) -> Vec<Issue> {
         ValidationErrorKind::Enum { options } => {
             let options: Vec<&str> =
                 options.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-            let hint = error.instance().as_str().and_then(|text| nearest(text, options.iter().copied()));
-            let hint = hint.map(|nearest| format!("; did you mean {nearest:?}?")).unwrap_or_default();
-            let problem = format!("expected one of {}, got {}{hint}", options.join(", "), sent());
-            vec![Issue { path, problem }]
+            vec![not_one_of(path, &options, error.instance())]
         }
         // The branch that came furthest says more than "no branch matched".
         ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {
-            let depth = |errors: &&Vec<ValidationError<'static>>| {
-                errors.iter().map(|error| error.instance_path().as_str().len()).max().unwrap_or(0)
+            if let Some(issue) = wrong_tag(context) {
+                return vec![issue];
+            }
+            // A branch whose tag fits is the one that was meant.
+            let promise = |errors: &&Vec<ValidationError<'static>>| {
+                let depth =
+                    errors.iter().map(|error| error.instance_path().as_str().len()).max().unwrap_or(0);
+                (errors.iter().all(|error| tag(error).is_none()), depth)
             };
-            match context.iter().max_by_key(depth) {
+            match context.iter().max_by_key(promise) {
                 Some(branch) if !branch.is_empty() => {
                     branch.iter().flat_map(|e| explain(schema, e)).collect()
                 }
@@ -217,6 +261,29 @@ fn explain(schema: &Schema, error: &ValidationError<'_>) -> Vec<Issue> {
         }
         _ => vec![Issue { path, problem: format!("{}, got {}", error.masked_with("it"), sent()) }],
     }
+}
+
+/// What a tag should have been, if that is what is wrong.
+fn tag<'e>(error: &'e ValidationError<'_>) -> Option<&'e str> {
+    match error.kind() {
+        ValidationErrorKind::Constant { expected_value } => expected_value.as_str(),
+        _ => None,
+    }
+}
+
+/// The problem with a value whose tag fits none of the branches.
+fn wrong_tag(branches: &[Vec<ValidationError<'static>>]) -> Option<Issue> {
+    let wrong: Vec<_> =
+        branches.iter().map(|errors| errors.iter().find(|e| tag(e).is_some())).collect::<Option<_>>()?;
+    let first = wrong.first()?;
+    let options: Vec<&str> = wrong.iter().filter_map(|error| tag(error)).collect();
+    Some(not_one_of(dotted(first.instance_path().as_str()), &options, first.instance()))
+}
+
+fn not_one_of(path: String, options: &[&str], sent: &Value) -> Issue {
+    let hint = sent.as_str().and_then(|text| nearest(text, options.iter().copied()));
+    let hint = hint.map(|nearest| format!("; did you mean {nearest:?}?")).unwrap_or_default();
+    Issue { path, problem: format!("expected one of {}, got {}{hint}", options.join(", "), excerpt(sent)) }
 }
 
 /// The schema object that an error is about, found by walking to its instance.
@@ -272,9 +339,12 @@ fn dotted(pointer: &str) -> String {
 }
 
 fn excerpt(value: &Value) -> String {
-    let text = value.to_string();
-    match text.char_indices().nth(SENT_CHARS_MAX) {
+    clipped(&value.to_string(), SENT_CHARS_MAX)
+}
+
+fn clipped(text: &str, chars: usize) -> String {
+    match text.char_indices().nth(chars) {
         Some((end, _)) => format!("{}… ({} bytes)", &text[..end], text.len()),
-        None => text,
+        None => text.to_owned(),
     }
 }

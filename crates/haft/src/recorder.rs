@@ -102,7 +102,8 @@ pub struct Intent {
 
 /// Makes calls and their ends durable.
 pub trait Recorder: Send + Sync {
-    /// Records that a call was made, before anything comes of it.
+    /// Records that a call was made, before anything comes of it. Dropped before it returns, it leaves no call open:
+    /// nobody will cancel one that was not reported as new.
     fn called<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<Opened, StoreError>>;
 
     /// Records that a call runs now, with the input it runs on if a hook changed it.

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::BoxFuture;
 use crate::audience::{Model, TurnSpec, When};
+use crate::catch::caught;
 use crate::error::BoxError;
 use crate::id::AgentId;
 use crate::name::{Action, InvalidName, ToolName};
@@ -234,7 +235,9 @@ impl Registrar {
 
 impl Drop for Registration {
     fn drop(&mut self) {
-        lock(&self.entries).retain(|entry| entry.id != self.id);
+        // What is removed goes after the lock, because a tool may use the registry while it is dropped.
+        let removed: Vec<_> = lock(&self.entries).extract_if(.., |entry| entry.id == self.id).collect();
+        drop(removed);
     }
 }
 
@@ -283,7 +286,7 @@ impl Entry {
             rules: spec.rules.clone(),
             model: spec.model().cloned(),
         };
-        let tool = factory(context).await?;
+        let tool = caught(|| factory(context)).await??;
 
         let mut all = lock(&self.made);
         let made = match all.get(&audience) {

@@ -17,15 +17,27 @@ impl Schema {
         Schema { json: Arc::new(json), compiled: OnceLock::new() }
     }
 
-    /// Derives a schema from a type, in the form providers understand: nothing by reference, optional fields merely
-    /// absent instead of nullable, no integer formats. Returns the type's doc comment beside it.
-    pub(crate) fn of<T: JsonSchema>() -> (Schema, Option<String>) {
-        let settings = SchemaSettings::draft2020_12().with(|settings| {
+    /// Derives the schema of an input from its type, in the form providers understand: nothing by reference, optional
+    /// fields merely absent instead of nullable, no integer formats. Returns the type's doc comment beside it.
+    pub(crate) fn of_input<T: JsonSchema>() -> (Schema, Option<String>) {
+        Schema::derive::<T>(SchemaSettings::draft2020_12(), drop_null)
+    }
+
+    /// Derives the schema of an output from its type: what is written, `null` where an absent value is written so.
+    pub(crate) fn of_output<T: JsonSchema>() -> Schema {
+        Schema::derive::<T>(SchemaSettings::draft2020_12().for_serialize(), |_| {}).0
+    }
+
+    fn derive<T: JsonSchema>(
+        settings: SchemaSettings,
+        nulls: fn(&mut Map<String, Value>),
+    ) -> (Schema, Option<String>) {
+        let settings = settings.with(|settings| {
             settings.inline_subschemas = true;
             settings.meta_schema = None;
         });
         let mut json = settings.into_generator().into_root_schema_for::<T>().to_value();
-        simplify(&mut json);
+        simplify(&mut json, nulls);
         let description = match &mut json {
             Value::Object(root) => {
                 root.shift_remove("title");
@@ -52,7 +64,7 @@ fn unwrapped(text: &str) -> String {
     text.split("\n\n").map(|paragraph| paragraph.replace('\n', " ")).collect::<Vec<_>>().join("\n\n")
 }
 
-fn simplify(schema: &mut Value) {
+fn simplify(schema: &mut Value, nulls: fn(&mut Map<String, Value>)) {
     match schema {
         Value::Object(object) => {
             let is_integer_format = |format: &Value| {
@@ -69,10 +81,10 @@ fn simplify(schema: &mut Value) {
             if let Some(Value::String(description)) = object.get_mut("description") {
                 *description = unwrapped(description);
             }
-            drop_null(object);
-            object.values_mut().for_each(simplify);
+            nulls(object);
+            object.values_mut().for_each(|value| simplify(value, nulls));
         }
-        Value::Array(items) => items.iter_mut().for_each(simplify),
+        Value::Array(items) => items.iter_mut().for_each(|item| simplify(item, nulls)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }

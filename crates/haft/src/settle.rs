@@ -16,7 +16,7 @@ use crate::error::{Refusal, ToolError};
 use crate::events::Event;
 use crate::name::{Action, ToolName};
 use crate::permission::{Ask, Question, Reach, Resource, Showing};
-use crate::recorder::{Ended, Opened, Past};
+use crate::recorder::{Ended, Opened, Past, Seq};
 use crate::settlement::{Call, Completed, Input, Rejection, SettleError, Settlement};
 use crate::tool::{Encoding, Invocation, Produced, Tool, ToolContext};
 use crate::turn::{Services, Turn};
@@ -29,18 +29,13 @@ pub(crate) async fn settle(turn: &Turn, call: Call) -> Result<Settlement, Settle
     let services = turn.services();
     let resolved = turn.resolve(&call.name);
 
-    let mut in_flight = InFlight { services, context: &call.context, ended: false };
     let repeats = match record_call(services, &call).await? {
         Opening::New { repeats } => repeats,
-        Opening::SettledBefore(settlement) => {
-            in_flight.ended = true;
-            return Ok(*settlement);
-        }
-        Opening::Other(past) => {
-            in_flight.ended = true;
-            return Err(SettleError::Repeated(past));
-        }
+        Opening::SettledBefore(settlement) => return Ok(*settlement),
+        Opening::Other(past) => return Err(SettleError::Repeated(past)),
     };
+    // Only now is the call this one's to cancel: before, the record may be of an earlier attempt.
+    let mut in_flight = InFlight { services, context: &call.context, ended: false };
 
     let outcome = match resolved {
         Ok((name, tool)) => run(turn, &name, &tool, &call, repeats).await,
@@ -134,6 +129,8 @@ impl Drop for InFlight<'_> {
     fn drop(&mut self) {
         if !self.ended {
             self.services.recorder.cancelled(self.context);
+            let event = Event::Ended(self.context.clone(), Ended::Cancelled);
+            self.services.events.announce(Seq::default(), &event);
         }
     }
 }
@@ -215,18 +212,19 @@ async fn before_hooks(
     mut input: Value,
 ) -> Result<Value, Stop> {
     for hook in services.hooks.iter() {
-        let changed = caught(hook.before(name, context, input)).await.map_err(SettleError::Defect)?;
+        let changed = caught(|| hook.before(name, context, input)).await.map_err(SettleError::Defect)?;
         input = changed.map_err(|error| Rejection::Failed(format!("a hook stopped the call: {error}")))?;
     }
     Ok(input)
 }
 
-fn decode(tool: &Tool, name: &ToolName, input: Value) -> Result<Box<dyn Invocation>, Rejection> {
-    tool.decode(name.as_str(), input).map_err(Rejection::InvalidInput)
+fn decode(tool: &Tool, name: &ToolName, input: Value) -> Result<Box<dyn Invocation>, Stop> {
+    let result = caught_now(|| tool.decode(name.as_str(), input))?;
+    Ok(result.map_err(Rejection::InvalidInput)?)
 }
 
 async fn execute(invocation: &dyn Invocation, context: &ToolContext) -> Result<Produced, Stop> {
-    let result = caught(invocation.execute(context)).await.map_err(SettleError::Defect)?;
+    let result = caught(|| invocation.execute(context)).await.map_err(SettleError::Defect)?;
     Ok(result?)
 }
 
@@ -254,7 +252,8 @@ async fn after_hooks(
     for hook in services.hooks.iter() {
         let Completed { title, content, structured, metadata, retained } = completed;
         let shown = Presented { content, title, metadata };
-        let changed = caught(hook.after(name, boundary.context, shown)).await.map_err(SettleError::Defect)?;
+        let changed =
+            caught(|| hook.after(name, boundary.context, shown)).await.map_err(SettleError::Defect)?;
         let shown = changed.map_err(|error| {
             Rejection::Failed(format!("the tool ran, but a hook rejected its result: {error}"))
         })?;

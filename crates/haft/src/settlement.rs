@@ -23,13 +23,15 @@ pub struct Call {
 }
 
 impl Call {
-    /// Whether two requests are the same call: the same provider id in the same message of the same session.
+    /// Whether two requests are the same call: the same id, or the same provider id in the same message of the same
+    /// session.
     pub fn is_same_as(&self, other: &Call) -> bool {
         let (a, b) = (&self.context, &other.context);
-        match (&self.provider_id, &other.provider_id) {
+        let same_of_provider = match (&self.provider_id, &other.provider_id) {
             (Some(mine), Some(theirs)) => a.session == b.session && a.message == b.message && mine == theirs,
-            (None, None) | (Some(_), None) | (None, Some(_)) => a.call == b.call,
-        }
+            (None, None) | (Some(_), None) | (None, Some(_)) => false,
+        };
+        a.call == b.call || same_of_provider
     }
 }
 

@@ -128,8 +128,8 @@ pub struct Tool(Arc<dyn Erased>);
 impl Tool {
     /// Makes a tool of what its author wrote.
     pub fn new<E: Executor>(executor: E) -> Tool {
-        let (input, description) = Schema::of::<E::Input>();
-        let (output, _) = Schema::of::<E::Output>();
+        let (input, description) = Schema::of_input::<E::Input>();
+        let output = Arc::new(Schema::of_output::<E::Output>());
         let description = match executor.description() {
             Some(own) => own.into_owned(),
             None => description.unwrap_or_default(),
@@ -227,7 +227,7 @@ struct Typed<E> {
     executor: Arc<E>,
     description: String,
     input: Schema,
-    output: Schema,
+    output: Arc<Schema>,
 }
 
 impl<E: Executor> Erased for Typed<E> {
@@ -246,7 +246,10 @@ impl<E: Executor> Erased for Typed<E> {
     fn decode(&self, input: Value) -> Result<Box<dyn Invocation>, Undecoded> {
         let decoded = codec::check(&self.input, E::ALIASES, input).and_then(codec::decode::<E::Input>);
         match decoded {
-            Ok(input) => Ok(Box::new(TypedInvocation { executor: self.executor.clone(), input })),
+            Ok(input) => {
+                let (executor, output) = (self.executor.clone(), self.output.clone());
+                Ok(Box::new(TypedInvocation { executor, output, input }))
+            }
             Err(issues) => {
                 let own_words = E::explain(&issues);
                 Err((issues, own_words))
@@ -257,6 +260,7 @@ impl<E: Executor> Erased for Typed<E> {
 
 struct TypedInvocation<E: Executor> {
     executor: Arc<E>,
+    output: Arc<Schema>,
     input: E::Input,
 }
 
@@ -272,8 +276,9 @@ impl<E: Executor> Invocation for TypedInvocation<E> {
 
     fn encode(&self, produced: Produced) -> Result<Encoding, OutputError> {
         let output = produced.0.downcast::<E::Output>().expect(FOREIGN);
-        let json = serde_json::to_value(&*output).map_err(|error| OutputError(error.to_string()))?;
-        let value = E::Output::deserialize(&json).map_err(|error| OutputError(error.to_string()))?;
+        let json = serde_json::to_value(&*output).map_err(|error| OutputError::new(&error))?;
+        codec::check_output(&self.output, &json)?;
+        let value = E::Output::deserialize(&json).map_err(|error| OutputError::new(&error))?;
         let json = Arc::new(json);
         Ok(Encoding { json: json.clone(), typed: Box::new(Encoded { json, value }) })
     }
@@ -322,10 +327,7 @@ impl Invocation for LooseInvocation {
 
     fn encode(&self, produced: Produced) -> Result<Encoding, OutputError> {
         let json = *produced.0.downcast::<Value>().expect(FOREIGN);
-        let validator = self.output.validator().map_err(|why| OutputError(why.to_owned()))?;
-        if let Err(error) = validator.validate(&json) {
-            return Err(OutputError(format!("{error} at {:?}", error.instance_path().as_str())));
-        }
+        codec::check_output(&self.output, &json)?;
         Ok(Encoding { json: Arc::new(json), typed: Box::new(()) })
     }
 

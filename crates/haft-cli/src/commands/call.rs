@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use haft::{Call, CallId, Ended, Event, MessageId, Seq, Settlement, ToolContext, Turn};
+use haft::{Call, CallId, Ended, Event, MessageId, Refusal, Rejection, Seq, Settlement, ToolContext, Turn};
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::permission::show_rehearsal;
@@ -26,7 +26,7 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, args: CallArgs) -
     let began = Instant::now();
     let deadline = args.timeout.map(deadline).transpose()?;
     let outcome = match settle(&turn, call.clone(), deadline).await? {
-        Waited::Settled(outcome) => outcome,
+        Waited::Settled(outcome) => *outcome,
         Waited::GaveUp(exit) => {
             // The call was dropped; closing makes sure that the record says so.
             location.close().await;
@@ -34,11 +34,8 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, args: CallArgs) -
             return Ok(exit);
         }
     };
-    if args.dry_run {
-        if let Ok(Settlement::Rejected(haft::Rejection::Refused(haft::Refusal::Rehearsed { .. }))) = &outcome
-        {
-            return show_rehearsal(terminal, &call.name, &location.rehearsed());
-        }
+    if let Ok(Settlement::Rejected(Rejection::Refused(Refusal::Rehearsed { .. }))) = &outcome {
+        return show_rehearsal(terminal, &call.name, &location.rehearsed());
     }
     let exit = report::report(terminal, &call, &outcome, began.elapsed())?;
     location.close().await;
@@ -65,7 +62,7 @@ pub(crate) fn make_call(
         context: ToolContext {
             session: setting.session.clone(),
             agent: setting.agent.clone(),
-            message: message.map_err(|error| Failure::usage(error))?,
+            message: message.map_err(Failure::usage)?,
             call: CallId::mint(),
         },
         provider_id: key,
@@ -75,7 +72,7 @@ pub(crate) fn make_call(
 }
 
 enum Waited {
-    Settled(Outcome),
+    Settled(Box<Outcome>),
     GaveUp(Exit),
 }
 
@@ -90,7 +87,7 @@ async fn settle(turn: &Turn, call: Call, deadline: Option<Duration>) -> Result<W
         }
     };
     Ok(tokio::select! {
-        outcome = turn.settle(call) => Waited::Settled(outcome),
+        outcome = turn.settle(call) => Waited::Settled(Box::new(outcome)),
         _ = interrupt.recv() => Waited::GaveUp(Exit::Interrupted),
         _ = terminate.recv() => Waited::GaveUp(Exit::Terminated),
         () = too_late => Waited::GaveUp(Exit::Deadline),

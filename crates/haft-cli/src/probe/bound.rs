@@ -30,7 +30,7 @@ pub(super) fn answer(question: &Value) -> Answer {
     let outputs: &dyn OutputStore = if unwritable { &Unwritable } else { &kept };
     let context = ToolContext {
         session: SessionId::mint(),
-        agent: AgentId::parse("build").map_err(|error| Failure::usage(error))?,
+        agent: AgentId::parse("build").map_err(Failure::usage)?,
         message: MessageId::mint(),
         call: CallId::mint(),
     };

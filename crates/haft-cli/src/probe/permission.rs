@@ -52,13 +52,13 @@ fn rules(question: &Value) -> Result<Vec<Rule>, Failure> {
 
 fn from_config(config: &Value) -> Result<Vec<Rule>, Failure> {
     config::permission_rules(config, &crate::paths::Env::real(), Layer::Session, "the question")
-        .map_err(|error| Failure::usage(error))
+        .map_err(Failure::usage)
 }
 
 /// Rules in their plain form: a list of permission, pattern and action.
 pub(crate) fn read(rules: &Value) -> Result<Vec<Rule>, Failure> {
     let origin = Origin::named(Layer::Session, "the question");
-    config::plain_rules(rules, &origin).map_err(|error| Failure::usage(error))
+    config::plain_rules(rules, &origin).map_err(Failure::usage)
 }
 
 fn written(rules: &[Rule]) -> Vec<Value> {

@@ -148,13 +148,13 @@ impl Play {
             rules => Ruleset::new(permission::read(rules)?),
         };
         let spec = TurnSpec {
-            agent: AgentId::parse("build").map_err(|error| Failure::usage(error))?,
+            agent: AgentId::parse("build").map_err(Failure::usage)?,
             rules: Arc::new(rules),
             audience: Audience::Model(Viewer::default()),
             configuration: 0,
         };
         let services = Services::in_memory(Ruleset::default());
-        let turn = now(self.location.turn(&spec, services)).map_err(|error| Failure::usage(error))?;
+        let turn = now(self.location.turn(&spec, services)).map_err(Failure::usage)?;
         let tools: Vec<String> = turn.definitions().iter().map(|tool| tool.name.to_string()).collect();
         self.turns.insert(text(step, "as")?.to_owned(), Arc::new(turn));
         Ok(json!({ "tools": tools }))

@@ -47,8 +47,8 @@ impl Play {
     fn ask(&mut self, ask: &Value) -> Result<&'static str, Failure> {
         let name = text(ask, "id")?.to_owned();
         let context = ToolContext {
-            session: SessionId::parse(text(ask, "session")?).map_err(|error| Failure::usage(error))?,
-            agent: AgentId::parse("build").map_err(|error| Failure::usage(error))?,
+            session: SessionId::parse(text(ask, "session")?).map_err(Failure::usage)?,
+            agent: AgentId::parse("build").map_err(Failure::usage)?,
             message: MessageId::mint(),
             call: CallId::mint(),
         };

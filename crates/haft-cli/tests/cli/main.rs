@@ -1,5 +1,7 @@
 //! Drives the built binary as a person or a script would, in directories of its own.
 
+#![allow(clippy::unwrap_used, reason = "in a test that fails, a panic is the message")]
+
 mod support;
 
 mod bad_input;

@@ -158,6 +158,26 @@ async fn a_cancellation_is_not_lost_when_the_store_is_dropped_at_once() {
 }
 
 #[tokio::test]
+async fn a_call_that_was_opened_for_nobody_is_cancelled() {
+    let (dir, store) = fresh();
+    let call = call(&SessionId::mint(), "bash", json!({}));
+    drop(store.called(&call));
+    drop(store);
+    let found = detail(&open(&data_of(&dir)), &call.context.call);
+    assert_eq!(found.ended, Some(Ended::Cancelled));
+}
+
+#[tokio::test]
+async fn a_second_attempt_that_is_dropped_leaves_the_first_alone() {
+    let (_dir, store) = fresh();
+    let call = call(&SessionId::mint(), "bash", json!({}));
+    store.called(&call).await.unwrap();
+    drop(store.called(&call));
+    store.running(&call.context, None).await.unwrap();
+    assert_eq!(detail(&store, &call.context.call).row.state, State::Running);
+}
+
+#[tokio::test]
 async fn each_end_has_its_state_and_reason() {
     let (_dir, store) = fresh();
     let session = SessionId::mint();

@@ -224,20 +224,32 @@ impl Gate {
     async fn ask(&self, request: Arc<Request>) -> Result<(), ToolError> {
         // From here on the request is visible; the guard takes it away again however this ends.
         let pending = self.0.waiting.push(request.clone());
+        // A grant that was kept since the decision has not seen this request.
+        if strictest(&self.decisions(&request.context, &request.question).await?) == Effect::Allow {
+            return Ok(());
+        }
         self.0.events.publish(Event::Asked(request.clone())).await?;
         match self.first_answer(&request, &pending).await {
             First::Verdict(verdict) => verdict.into_result(&request),
             First::Answer(Answer::Nobody(hint)) => {
+                // Somebody may be answering elsewhere at this moment.
+                if let Some(verdict) = pending.claimed().await {
+                    return verdict.into_result(&request);
+                }
                 let rule = request.decisions.iter().find_map(asking).cloned().map(Box::new);
                 Err(Refusal::Unanswered { wanted: request.wanted(), rule, hint }.into())
             }
             First::Answer(Answer::Reply(reply)) => {
-                match self.reply(&request.id, reply).await {
-                    // Somebody else was quicker; their verdict holds.
-                    Ok(()) | Err(ReplyError::NotFound(_)) => {}
-                    Err(ReplyError::NotSaved(error)) => return Err(error.into()),
+                loop {
+                    match self.reply(&request.id, reply.clone()).await {
+                        // Somebody else was quicker, or the reply holds this time only: there is a verdict.
+                        Ok(()) | Err(ReplyError::NotFound(_) | ReplyError::NotSaved(_)) => {}
+                    }
+                    // None if the quicker one gave up.
+                    if let Some(verdict) = pending.claimed().await {
+                        return verdict.into_result(&request);
+                    }
                 }
-                pending.verdict().await.into_result(&request)
             }
         }
     }

@@ -100,6 +100,24 @@ impl Pending {
     }
 }
 
+impl Pending {
+    /// Waits for whoever has claimed the request. `None` if nobody has, or they gave it back.
+    pub(super) async fn claimed(&self) -> Option<Verdict> {
+        std::future::poll_fn(|cx| {
+            let state = self.waiting.with(&self.id, |entry| match &entry.state {
+                State::Settled(verdict) => Poll::Ready(Some(verdict.clone())),
+                State::Open => Poll::Ready(None),
+                State::Claimed => {
+                    entry.waker = Some(cx.waker().clone());
+                    Poll::Pending
+                }
+            });
+            state.unwrap_or(Poll::Ready(None))
+        })
+        .await
+    }
+}
+
 impl Drop for Pending {
     fn drop(&mut self) {
         lock(&self.waiting.0).retain(|entry| entry.request.id != self.id);
@@ -133,7 +151,13 @@ impl Claim {
 impl Drop for Claim {
     fn drop(&mut self) {
         if !self.settled {
-            self.waiting.with(&self.request.id, |entry| entry.state = State::Open);
+            let waker = self.waiting.with(&self.request.id, |entry| {
+                entry.state = State::Open;
+                entry.waker.take()
+            });
+            if let Some(waker) = waker.flatten() {
+                waker.wake();
+            }
         }
     }
 }

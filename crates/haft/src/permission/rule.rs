@@ -210,9 +210,11 @@ impl Ruleset {
 
     /// Whether nothing at all may be done under an action: its last rule denies `*`. Such tools are not advertised.
     pub fn disables(&self, action: &Action) -> bool {
+        let denies_all = |rule: &Rule| rule.effect == Effect::Deny && rule.resource.is_everything();
         [&self.rules, &self.narrowing].into_iter().any(|rules| {
-            let last = rules.iter().rev().find(|rule| rule.action.matches(action.as_str()));
-            last.is_some_and(|rule| rule.effect == Effect::Deny && rule.resource.is_everything())
+            // Most rulesets deny nothing whole, and matching is what costs.
+            let last = || rules.iter().rev().find(|rule| rule.action.matches(action.as_str()));
+            rules.iter().any(denies_all) && last().is_some_and(denies_all)
         })
     }
 }

@@ -54,7 +54,10 @@ fn no_other_key_of_an_untrusted_project_has_any_effect() {
         assert!(config.get(key).is_none(), "{key}");
     }
     assert_eq!(config.limits(), haft::Limits::default());
-    assert_eq!((config.retention(), config.flags().len()), (crate::config::Retention::default(), 0));
+    assert_eq!(
+        (config.retention(), config.flags().len()),
+        (crate::config::settings::Retention::default(), 0)
+    );
     assert_eq!((config.default_agent(), config.client("cli").as_str()), ("build", "cli"));
     assert!(config.ruleset("build", Vec::new()).is_ok());
     assert_eq!(config.sources()[0].standing, Standing::Narrowing);

@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use super::World;
-use crate::config::{Retention, schema};
+use crate::config::schema;
+use crate::config::settings::Retention;
 
 fn config(text: &str) -> World {
     World::with("home/.config/haft/haft.jsonc", text)
