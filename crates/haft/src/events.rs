@@ -6,6 +6,7 @@ use std::sync::{Arc, Weak};
 
 use serde_json::Value;
 
+use crate::catch::caught_now;
 use crate::permission::{Reply, Request};
 use crate::recorder::{Ended, Recorder, Seq, StoreError};
 use crate::settlement::Call;
@@ -69,15 +70,20 @@ impl Events {
     /// Records an event and announces it.
     pub async fn publish(&self, event: Event) -> Result<(), StoreError> {
         let seq = self.recorder.event(&event).await?;
-        self.announce(seq, &event);
+        self.announce(seq, || event);
         Ok(())
     }
 
-    /// Announces an event that is recorded already.
-    pub(crate) fn announce(&self, seq: Seq, event: &Event) {
+    /// Announces an event that is recorded already. It is only made if somebody listens.
+    pub(crate) fn announce(&self, seq: Seq, event: impl FnOnce() -> Event) {
         let listeners: Vec<_> = lock(&self.listeners).iter().filter_map(Weak::upgrade).collect();
+        if listeners.is_empty() {
+            return;
+        }
+        let event = event();
         for listener in listeners {
-            listener(seq, event);
+            // A listener that panics hurts nobody but itself: the call it was told of goes on.
+            let _panicked = caught_now(|| listener(seq, &event));
         }
     }
 }

@@ -43,7 +43,7 @@ pub(crate) async fn settle(turn: &Turn, call: Call) -> Result<Settlement, Settle
     };
     let result = match outcome {
         Ok(completed) => Ok(Settlement::Completed(completed)),
-        Err(Stop::Rejected(rejection)) => Ok(Settlement::Rejected(rejection)),
+        Err(Stop::Rejected(rejection)) => Ok(Settlement::Rejected(rejection.bounded(services.limits.text))),
         Err(Stop::Error(error)) => Err(error),
     };
     let recorded = record_end(services, &call.context, &result).await;
@@ -63,7 +63,8 @@ async fn run(
     let (services, context) = (turn.services(), &call.context);
     if repeats >= SAME_CALLS_MAX {
         let again = SameCallAgain { tool: name.clone(), repeats };
-        drop(services.gate.grant(context, again).await?);
+        let asked = caught(|| services.gate.grant(context, again)).await.map_err(SettleError::Defect)?;
+        drop(asked?);
     }
     let input = before_hooks(services, name, context, raw_input(name, &call.input)?).await?;
     let changed = (!call.input.is(&input)).then(|| input.clone());
@@ -129,8 +130,8 @@ impl Drop for InFlight<'_> {
     fn drop(&mut self) {
         if !self.ended {
             self.services.recorder.cancelled(self.context);
-            let event = Event::Ended(self.context.clone(), Ended::Cancelled);
-            self.services.events.announce(Seq::default(), &event);
+            let event = || Event::Ended(self.context.clone(), Ended::Cancelled);
+            self.services.events.announce(Seq::default(), event);
         }
     }
 }
@@ -144,7 +145,7 @@ enum Opening {
 async fn record_call(services: &Services, call: &Call) -> Result<Opening, SettleError> {
     match services.recorder.called(call).await.map_err(SettleError::Record)? {
         Opened::New { seq, repeats } => {
-            services.events.announce(seq, &Event::Called(call.clone()));
+            services.events.announce(seq, || Event::Called(call.clone()));
             Ok(Opening::New { repeats })
         }
         Opened::Before(past) => match *past {
@@ -160,7 +161,7 @@ async fn record_running(
     changed_input: Option<&Value>,
 ) -> Result<(), SettleError> {
     let seq = services.recorder.running(context, changed_input).await.map_err(SettleError::Record)?;
-    services.events.announce(seq, &Event::Running(context.clone()));
+    services.events.announce(seq, || Event::Running(context.clone()));
     Ok(())
 }
 
@@ -175,7 +176,7 @@ async fn record_end(
         Err(error) => Ended::Broken(chain(error)),
     };
     let seq = services.recorder.ended(context, &ended).await.map_err(SettleError::Record)?;
-    services.events.announce(seq, &Event::Ended(context.clone(), ended));
+    services.events.announce(seq, || Event::Ended(context.clone(), ended));
     Ok(())
 }
 

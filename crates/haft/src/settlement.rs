@@ -6,8 +6,12 @@ use crate::codec::{InputError, OutputError};
 use crate::content::Content;
 use crate::error::{BoxError, Refusal};
 use crate::output::Output;
+use crate::preview::{Budget, Shape, fits, preview};
 use crate::recorder::{Past, StoreError};
 use crate::tool::ToolContext;
+
+/// So many tools are named to a model that asked for one that is not there.
+const NAMES_MAX: usize = 100;
 
 /// One request of the model.
 #[derive(Debug, Clone, PartialEq)]
@@ -145,6 +149,17 @@ impl Rejection {
         }
     }
 
+    /// The same rejection with a message that fits a budget: a failure says where it is cut and how much is missing.
+    pub(crate) fn bounded(self, budget: Budget) -> Rejection {
+        match self {
+            Rejection::Failed(message) if !fits(&message, budget) => {
+                let shown = preview(&message, budget, Shape::Both);
+                Rejection::Failed([shown.head, &shown.notice(), shown.tail].join("\n\n"))
+            }
+            other => other,
+        }
+    }
+
     /// A word for the kind, for programs.
     pub fn kind(&self) -> &'static str {
         match self {
@@ -165,7 +180,14 @@ fn suggestion(nearest: Option<&str>, available: &[String]) -> String {
     match (nearest, available) {
         (Some(nearest), _) => format!(" Did you mean {nearest}?"),
         (None, []) => " No tools are available".to_owned(),
-        (None, available) => format!(" Available tools: {}", available.join(", ")),
+        (None, available) => {
+            let named = &available[..available.len().min(NAMES_MAX)];
+            let more = match available.len() - named.len() {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            format!(" Available tools: {}{more}", named.join(", "))
+        }
     }
 }
 

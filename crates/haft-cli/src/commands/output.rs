@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader, Read};
 
 use haft::{ADDRESS, OutputId, OutputStore};
 use haft_store::Store;
+use serde_json::json;
 
 use super::log::{find, told};
 use crate::cli::{Globals, OutputArgs};
@@ -25,7 +26,7 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, args: &OutputArgs
             let (first, last) = lines(range)?;
             each(reader, |number, line| match number {
                 n if n > last => Ok(false),
-                n if n >= first => terminal.foreign(line).map(|()| true),
+                n if n >= first => print(terminal, number, line).map(|()| true),
                 _ => Ok(true),
             })
         }
@@ -33,25 +34,35 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, args: &OutputArgs
             let regex = regex::Regex::new(pattern).map_err(Failure::usage)?;
             each(reader, |number, line| {
                 if regex.is_match(line.trim_end_matches('\n')) {
-                    terminal.foreign(&format!("{number}:{line}"))?;
+                    match terminal.json {
+                        true => print(terminal, number, line)?,
+                        false => terminal.foreign(&format!("{number}:{line}"))?,
+                    }
                 }
                 Ok(true)
             })
         }
         (None, None, Some(count)) => {
             let mut kept = std::collections::VecDeque::new();
-            each(reader, |_, line| {
-                kept.push_back(line.to_owned());
+            each(reader, |number, line| {
+                kept.push_back((number, line.to_owned()));
                 if kept.len() > count {
                     kept.pop_front();
                 }
                 Ok(true)
             })?;
-            kept.iter().try_for_each(|line| terminal.foreign(line))
+            kept.iter().try_for_each(|(number, line)| print(terminal, *number, line))
         }
-        (None, None, None) => each(reader, |_, line| terminal.foreign(line).map(|()| true)),
+        (None, None, None) => each(reader, |number, line| print(terminal, number, line).map(|()| true)),
     }?;
     Ok(Exit::Ok)
+}
+
+fn print(terminal: Terminal, number: u64, line: &str) -> Result<(), Failure> {
+    match terminal.json {
+        true => terminal.document(&json!({ "v": 1, "line": number, "text": line.trim_end_matches('\n') })),
+        false => terminal.foreign(line),
+    }
 }
 
 /// The output of a call, whether it was retained or told whole.

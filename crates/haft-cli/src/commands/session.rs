@@ -118,8 +118,9 @@ fn export(store: &Store, terminal: Terminal, id: Option<&str>, all: bool) -> Res
         Some(_) | None => Whose::All,
     };
     let mut printed = Ok(());
-    store.export(&whose, &mut |piece| {
+    store.export(&whose, &mut |mut piece| {
         if printed.is_ok() {
+            piece["v"] = 1.into();
             printed = terminal.document(&piece);
         }
     })?;
@@ -142,7 +143,13 @@ async fn remove(store: &Store, terminal: Terminal, id: &str, yes: bool) -> Resul
     store.close().await;
     match removal {
         Removal::Removed { sessions, calls, outputs } => {
-            terminal.note(&format!("removed {sessions} sessions, {calls} calls, {outputs} outputs"));
+            let removed = json!({ "sessions": sessions, "calls": calls, "outputs": outputs });
+            match terminal.json {
+                true => terminal.document(&json!({ "v": 1, "removed": removed }))?,
+                false => {
+                    terminal.note(&format!("removed {sessions} sessions, {calls} calls, {outputs} outputs"))
+                }
+            }
             Ok(Exit::Ok)
         }
         Removal::NotFound => Err(missing(id)),

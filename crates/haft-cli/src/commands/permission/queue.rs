@@ -62,7 +62,12 @@ pub(super) async fn reply(
     store.close().await;
     match answered {
         Answered::Answered => {
-            setting.terminal.note(&format!("{id}: {}", reply.as_str()));
+            match setting.terminal.json {
+                true => setting
+                    .terminal
+                    .document(&json!({ "v": 1, "request": id.as_str(), "reply": reply.as_str() }))?,
+                false => setting.terminal.note(&format!("{id}: {}", reply.as_str())),
+            }
             Ok(Exit::Ok)
         }
         Answered::NotFound => Err(Failure::usage(format_args!("no request {id} is waiting"))
@@ -79,7 +84,10 @@ pub(super) async fn forget(setting: &Setting, grant: &str) -> Result<Exit, Failu
         return Err(Failure::usage(format_args!("there is no saved consent {id}"))
             .hint("`haft permission list` names them"));
     }
-    setting.terminal.note(&format!("{id} is revoked"));
+    match setting.terminal.json {
+        true => setting.terminal.document(&json!({ "v": 1, "forgotten": id.as_str() }))?,
+        false => setting.terminal.note(&format!("{id} is revoked")),
+    }
     Ok(Exit::Ok)
 }
 

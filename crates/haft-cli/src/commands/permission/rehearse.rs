@@ -32,7 +32,12 @@ pub(super) async fn suggest(setting: &Setting, tool: String, input: &[String]) -
         Ok(rehearsed) => rehearsed,
         Err(exit) => return Ok(exit),
     };
-    for pattern in rehearsed.iter().flat_map(|note| &note.question.save) {
+    let patterns: Vec<&String> = rehearsed.iter().flat_map(|note| &note.question.save).collect();
+    if setting.terminal.json {
+        setting.terminal.document(&json!({ "v": 1, "always": patterns }))?;
+        return Ok(Exit::Ok);
+    }
+    for pattern in patterns {
         setting.terminal.line(&visible(pattern))?;
     }
     Ok(Exit::Ok)

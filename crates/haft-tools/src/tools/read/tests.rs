@@ -442,7 +442,7 @@ fn bad_arguments_are_named() {
         rejected: Invalid tool input: The read tool was called with invalid arguments: offset: it is less than the minimum of 0, got -1.
         Please rewrite the input so it satisfies the expected schema."#]]);
     bench.check("read", json!({"filePath": "f", "ofset": 1}), expect![[r#"
-        rejected: Invalid tool input: The read tool was called with invalid arguments: ofset: unknown field, did you mean offset?.
+        rejected: Invalid tool input: The read tool was called with invalid arguments: ofset: unknown field, did you mean offset?
         Please rewrite the input so it satisfies the expected schema."#]]);
     bench.check(
         "read",
