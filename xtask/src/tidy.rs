@@ -13,6 +13,7 @@ mod lints;
 mod machine_paths;
 mod module_docs;
 mod names;
+mod quiet;
 mod size;
 
 use std::fmt;
@@ -27,6 +28,7 @@ const RULES: &[fn(&Tree) -> Vec<Finding>] = &[
     edges::check,
     laws::check,
     names::check,
+    quiet::check,
     machine_paths::check,
     dependencies::check,
     size::check,

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::support::{World, dynamic, settle};
+use crate::support::{Say, World, dynamic, settle, tool};
 
 /// Changes a file.
 #[derive(Deserialize, JsonSchema)]
@@ -236,4 +236,14 @@ fn no_message_about_an_output_is_long() {
     });
     let told = World::new().settle_one(long, json!({}));
     assert!(told.starts_with("rejected as invalid_output") && told.len() < 10_000, "{} bytes", told.len());
+}
+
+#[test]
+fn a_long_failure_is_told_within_the_limits() {
+    let world = World::new();
+    let fails =
+        tool(async |_: Say, _| -> Result<String, ToolError> { Err(ToolError::failure("x".repeat(1 << 20))) });
+    let told = world.settle_one(fails, json!({ "text": "hello" }));
+    assert!(told.len() < 60 * 1024, "{} bytes", told.len());
+    assert!(told.contains("bytes truncated..."), "it says that something is missing");
 }

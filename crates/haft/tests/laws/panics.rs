@@ -148,3 +148,10 @@ fn a_panic_leaves_the_next_call_alone() {
     assert!(crate::support::settle(&turn, world.call("panics", text.clone())).starts_with("error"));
     assert_eq!(crate::support::settle(&turn, world.call("echo", text)), "completed: hello");
 }
+
+#[test]
+fn a_listener_that_panics_hurts_nobody() {
+    let world = World::new();
+    let _listening = world.services.events.subscribe(|_, _| panic!("out of cheese"));
+    assert_eq!(ends(&world, echo()), "completed: hello, recorded as completed");
+}
