@@ -61,16 +61,9 @@ impl Failure {
         self
     }
 
-    /// The error and its causes, in one line each.
+    /// The error and its causes.
     pub(crate) fn message(&self) -> String {
-        let mut text = self.error.to_string();
-        for cause in self.error.chain().skip(1) {
-            let cause = cause.to_string();
-            if !text.ends_with(&cause) {
-                text = format!("{text}: {cause}");
-            }
-        }
-        text
+        haft::causes(self.error.as_ref())
     }
 }
 

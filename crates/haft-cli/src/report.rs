@@ -61,7 +61,7 @@ fn document(call: &Call, outcome: &Outcome, took: Duration) -> Value {
         }
         Err(error) => {
             document.insert("status".to_owned(), "error".into());
-            document.insert("error".to_owned(), json!({ "kind": kind(error), "message": chain(error) }));
+            document.insert("error".to_owned(), json!({ "kind": kind(error), "message": told(error) }));
         }
     }
     document.insert("ms".to_owned(), (took.as_millis() as u64).into());
@@ -121,24 +121,13 @@ pub(crate) fn kind(error: &SettleError) -> &'static str {
     }
 }
 
-fn chain(error: &SettleError) -> String {
-    let note = match error {
-        SettleError::Repeated(past) => format!(": {}", crate::history::past(past)),
+fn told(error: &SettleError) -> String {
+    match error {
+        SettleError::Repeated(past) => format!("{error}: {}", crate::history::past(past)),
         SettleError::Declined | SettleError::Retain(_) | SettleError::Record(_) | SettleError::Defect(_) => {
-            String::new()
+            haft::causes(error)
         }
-    };
-    let error: &dyn std::error::Error = error;
-    let mut text = format!("{error}{note}");
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let cause_text = cause.to_string();
-        if !text.ends_with(&cause_text) {
-            text = format!("{text}: {cause_text}");
-        }
-        source = cause.source();
     }
-    text
 }
 
 fn text(terminal: Terminal, call: &Call, outcome: &Outcome, took: Duration) -> Result<(), Failure> {
@@ -160,7 +149,7 @@ fn text(terminal: Terminal, call: &Call, outcome: &Outcome, took: Duration) -> R
             terminal.note(&trail);
         }
         Err(error) => {
-            terminal.say(&format!("{} {}", style.red("error:"), haft::visible_lines(&chain(error))));
+            terminal.say(&format!("{} {}", style.red("error:"), haft::visible_lines(&told(error))));
             terminal.note(&trail);
         }
     }

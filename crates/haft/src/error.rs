@@ -7,6 +7,22 @@ use crate::permission::{Effect, Rule};
 /// An error of any type.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
+/// An error and its causes in one line. A cause that the line ends with already is not repeated.
+pub fn causes(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut line = String::new();
+    let mut next = Some(error);
+    while let Some(error) = next {
+        let text = error.to_string();
+        if line.is_empty() {
+            line = text;
+        } else if !line.ends_with(&text) {
+            line = format!("{line}: {text}");
+        }
+        next = error.source();
+    }
+    line
+}
+
 /// Why a tool did not produce an output.
 #[derive(Debug, thiserror::Error)]
 pub enum ToolError {

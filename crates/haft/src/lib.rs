@@ -90,7 +90,7 @@ pub use audience::{Audience, Model, TurnSpec, Viewer, When};
 pub use boundary::{BoundError, Boundary, Limits, Shortening, bound, hint};
 pub use codec::{InputError, Issue, OutputError};
 pub use content::{Content, Presented};
-pub use error::{BoxError, Refusal, ToolError};
+pub use error::{BoxError, Refusal, ToolError, causes};
 pub use events::{Event, Events, Subscription};
 pub use hooks::Hook;
 pub use id::{AgentId, CallId, GrantId, ID_BYTES_MAX, InvalidId, MessageId, OutputId, RequestId, SessionId};

@@ -12,7 +12,7 @@ use crate::boundary::{BoundError, Boundary, Shortening, bound};
 use crate::catch::caught;
 use crate::codec;
 use crate::content::Presented;
-use crate::error::{Refusal, ToolError};
+use crate::error::{Refusal, ToolError, causes};
 use crate::events::Event;
 use crate::name::{Action, ToolName};
 use crate::permission::{Ask, Question, Reach, Resource, Showing};
@@ -173,24 +173,11 @@ async fn record_end(
     let ended = match result {
         Ok(settlement) => Ended::Settled(Box::new(settlement.clone())),
         Err(SettleError::Declined) => Ended::Declined,
-        Err(error) => Ended::Broken(chain(error)),
+        Err(error) => Ended::Broken(causes(error)),
     };
     let seq = services.recorder.ended(context, &ended).await.map_err(SettleError::Record)?;
     services.events.announce(seq, || Event::Ended(context.clone(), ended));
     Ok(())
-}
-
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let cause_text = cause.to_string();
-        if !text.ends_with(&cause_text) {
-            text = format!("{text}: {cause_text}");
-        }
-        source = cause.source();
-    }
-    text
 }
 
 fn raw_input(name: &ToolName, input: &Input) -> Result<Value, Rejection> {
