@@ -26,20 +26,32 @@ pub(crate) fn input(words: &[String], directory: &Path, schema: Option<&Value>) 
     let mut fields = Map::new();
     for raw in words {
         match word(raw)? {
-            Word::Text(name, text) => {
-                fields.insert(name.to_owned(), meant(text, schema, name));
-            }
+            Word::Text(name, text) => join(&mut fields, [(name.to_owned(), meant(text, schema, name))])?,
             Word::Value(name, text) => {
                 let value =
                     json(text).map_err(|problem| Failure::usage(format_args!("{name}:= {problem}")))?;
-                fields.insert(name.to_owned(), value);
+                join(&mut fields, [(name.to_owned(), value)])?;
             }
-            Word::Json(text) => fields.extend(object(json(text), raw)?),
-            Word::File(path) => fields.extend(object(json(&read_file(&directory.join(path))?), raw)?),
-            Word::Stdin => fields.extend(object(json(&read_stdin()?), raw)?),
+            Word::Json(text) => join(&mut fields, object(json(text), raw)?)?,
+            Word::File(path) => join(&mut fields, object(json(&read_file(&directory.join(path))?), raw)?)?,
+            Word::Stdin => join(&mut fields, object(json(&read_stdin()?), raw)?)?,
         }
     }
     Ok(Input::Json(Value::Object(fields)))
+}
+
+/// Adds fields that are not there yet: of two values for one name, neither is certain to be meant.
+fn join(
+    fields: &mut Map<String, Value>,
+    further: impl IntoIterator<Item = (String, Value)>,
+) -> Result<(), Failure> {
+    for (name, value) in further {
+        if fields.contains_key(&name) {
+            return Err(Failure::usage(format_args!("the argument {name:?} is given twice")));
+        }
+        fields.insert(name, value);
+    }
+    Ok(())
 }
 
 enum Word<'w> {
@@ -148,7 +160,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_a_usage_error() {
-        for words in [&["plain"][..], &["n:=x"], &["a=1", "[1]"], &["@/no/such/file"]] {
+        for words in [&["plain"][..], &["n:=x"], &["a=1", "[1]"], &["@/no/such/file"], &["a=1", "a=2"]] {
             assert!(read_words(words).is_err(), "{words:?}");
         }
     }

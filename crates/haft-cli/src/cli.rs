@@ -178,14 +178,15 @@ impl std::str::FromStr for OnAsk {
 
     fn from_str(raw: &str) -> Result<OnAsk, String> {
         const WAIT_SECONDS: u64 = 600;
+        const WAIT_SECONDS_MAX: u64 = 7 * 24 * 3600;
         match raw.split_once(':') {
             None if raw == "ask" => Ok(OnAsk::Ask),
             None if raw == "refuse" => Ok(OnAsk::Refuse),
             None if raw == "wait" => Ok(OnAsk::Wait(WAIT_SECONDS)),
-            Some(("wait", seconds)) => seconds
-                .parse()
-                .map(OnAsk::Wait)
-                .map_err(|_| format!("{seconds:?} is not a number of seconds")),
+            Some(("wait", seconds)) => {
+                let seconds = seconds.parse().ok().filter(|seconds| *seconds <= WAIT_SECONDS_MAX);
+                seconds.map(OnAsk::Wait).ok_or_else(|| format!("wait at most {WAIT_SECONDS_MAX} seconds"))
+            }
             _ => Err("expected ask, refuse, wait or wait:SECONDS".to_owned()),
         }
     }

@@ -52,6 +52,11 @@ impl Failure {
         Failure { exit, error: error.into(), hints: Vec::new() }
     }
 
+    /// Nobody reads what is printed any longer. There is nothing to report, and nobody to report it to.
+    pub(crate) fn unheard() -> Failure {
+        Failure::new(Exit::Ok, anyhow::anyhow!("nobody reads the output"))
+    }
+
     pub(crate) fn usage(message: impl fmt::Display) -> Failure {
         Failure::new(Exit::Usage, anyhow::anyhow!("{message}"))
     }

@@ -6,10 +6,10 @@ use haft::permission::{
     Asker, Effect, Gate, GateParts, GrantBook, Layer, MemoryGrants, Nobody, Origin, Rehearsed, Rule, Ruleset,
 };
 use haft::{
-    Audience, Events, Limits, Memory, MemoryOutputs, MemoryRecorder, OutputStore, Recorder, Registration,
-    Registry, Services, ShortMemory, Subscription, Turn, TurnSpec, Viewer,
+    Audience, Call, Events, Limits, Memory, MemoryOutputs, MemoryRecorder, OutputStore, Recorder,
+    Registration, Registry, Services, ShortMemory, Subscription, Turn, TurnSpec, Viewer,
 };
-use haft_store::{Queue, Redactor, Retention, Store, StoreOptions};
+use haft_store::{CallFilter, CallRow, Lookup, Queue, Redactor, Retention, Store, StoreOptions};
 use haft_tools::{ToolServices, Workspace};
 
 use crate::cli::{ConsentArgs, OnAsk};
@@ -120,6 +120,28 @@ impl<'s> Location<'s> {
     /// What a rehearsal took down.
     pub(crate) fn rehearsed(&self) -> Vec<Rehearsed> {
         self.services.gate.rehearsed()
+    }
+
+    /// How a call ended, if it did.
+    pub(crate) fn ended(&self, call: &Call) -> Result<Option<haft::Ended>, Failure> {
+        let Some(store) = &self.store else { return Ok(None) };
+        match store.call(call.context.call.as_str())? {
+            Lookup::One(found) => Ok(found.ended),
+            Lookup::Nothing | Lookup::Several(_) => Ok(None),
+        }
+    }
+
+    /// The call under the id it has on record: one that repeats an earlier call is that call.
+    pub(crate) fn recorded_as(&self, mut call: Call) -> Result<Call, Failure> {
+        if let (Some(store), Some(key)) = (&self.store, &call.provider_id) {
+            let filter = CallFilter { session: Some(call.context.session.clone()), ..CallFilter::default() };
+            let same =
+                |row: &CallRow| row.provider_id.as_ref() == Some(key) && row.message == call.context.message;
+            if let Some(row) = store.calls(&filter)?.into_iter().find(same) {
+                call.context.call = row.id;
+            }
+        }
+        Ok(call)
     }
 
     /// Waits until everything is on record.

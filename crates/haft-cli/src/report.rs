@@ -68,6 +68,19 @@ fn document(call: &Call, outcome: &Outcome, took: Duration) -> Value {
     Value::Object(document)
 }
 
+/// The document of a call that was given up.
+pub(crate) fn cancelled(call: &Call, message: &str, took: Duration) -> Value {
+    json!({
+        "v": 1,
+        "call": call.context.call.as_str(),
+        "tool": call.name,
+        "session": call.context.session.as_str(),
+        "status": "error",
+        "error": { "kind": "cancelled", "message": message },
+        "ms": took.as_millis() as u64,
+    })
+}
+
 fn attachments(call: &Call, content: &[Content]) -> Value {
     let media = content.iter().filter(|part| part.as_text().is_none());
     media.enumerate().filter_map(|(number, part)| attachment(call, number, part)).collect()

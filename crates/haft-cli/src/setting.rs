@@ -80,13 +80,13 @@ fn ask_for_trust(trust: &mut Trust, project: &Path, terminal: Terminal) -> Resul
     if terminal.json || !Terminal::is_interactive() {
         terminal.note(&format!(
             "note: {} is not trusted, so its configuration can only narrow what is allowed (haft trust)",
-            project.display()
+            haft::visible(&project.to_string_lossy())
         ));
         return Ok(false);
     }
     let question = format!(
         "{} brings its own configuration. Trusting it lets it widen what is allowed and run code.\nTrust it?",
-        project.display()
+        haft::visible(&project.to_string_lossy())
     );
     if !confirm(&question) {
         return Ok(false);

@@ -8,7 +8,7 @@ use std::io::{IsTerminal, Write};
 use haft::{visible, visible_lines};
 
 use crate::cli::{Color, Globals};
-use crate::exit::Failure;
+use crate::exit::{Exit, Failure};
 
 pub(crate) use prompt::{TerminalAsker, confirm};
 pub(crate) use style::Style;
@@ -62,12 +62,13 @@ impl Terminal {
         self.data(&format!("{text}\n"))
     }
 
-    /// Prints data as it is. A reader that has gone away is no error.
+    /// Prints data as it is. A reader that has gone away ends the command without a word.
     pub(crate) fn data(self, text: &str) -> Result<(), Failure> {
         let mut out = std::io::stdout().lock();
         match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-            Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
-            Ok(()) | Err(_) => Ok(()),
+            Ok(()) => Ok(()),
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Err(Failure::unheard()),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -100,8 +101,11 @@ impl Terminal {
 
     /// Reports a failure of the command.
     pub(crate) fn failure(self, failure: &Failure) {
+        if failure.exit == Exit::Ok {
+            return;
+        }
         if self.json {
-            let error = serde_json::json!({ "error": {
+            let error = serde_json::json!({ "v": 1, "error": {
                 "code": failure.exit as u8,
                 "message": failure.message(),
                 "hint": failure.hints.first(),

@@ -99,6 +99,12 @@ impl NewCall {
         {
             return Err(Fault::Said(format!("the call id {} is taken by another call", context.call)));
         }
+        if (row.tool.as_str(), row.digest.as_str()) != (self.call.name.as_str(), self.digest.as_str()) {
+            return Err(Fault::Said(format!(
+                "{} was another call: a repetition has the same tool and input",
+                row.id
+            )));
+        }
         row.into_past(connection, &self.process, &self.run).map(Some)
     }
 
@@ -187,7 +193,7 @@ impl NewCall {
 }
 
 fn past_where(condition: &str) -> String {
-    format!("SELECT id, provider_id, process, settlement FROM call WHERE {condition}")
+    format!("SELECT id, provider_id, process, settlement, tool, input_digest FROM call WHERE {condition}")
 }
 
 /// A call that was made before.
@@ -196,6 +202,8 @@ struct PastRow {
     provider_id: Option<String>,
     process: String,
     settlement: Option<String>,
+    tool: String,
+    digest: String,
 }
 
 impl PastRow {
@@ -205,6 +213,8 @@ impl PastRow {
             provider_id: row.get(1)?,
             process: row.get(2)?,
             settlement: row.get(3)?,
+            tool: row.get(4)?,
+            digest: row.get(5)?,
         })
     }
 

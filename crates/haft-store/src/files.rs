@@ -16,6 +16,8 @@ pub(crate) struct Places {
     pub(crate) run: PathBuf,
     /// Left behind by a process that found the database damaged while using it.
     pub(crate) suspect: PathBuf,
+    /// How far the record had come.
+    pub(crate) mark: PathBuf,
     /// Held while the database is created, migrated or set aside.
     pub(crate) opening: PathBuf,
 }
@@ -28,6 +30,7 @@ impl Places {
             outputs: data.join("outputs"),
             run: data.join("run"),
             suspect: data.join("haft.db.suspect"),
+            mark: data.join("haft.db.mark"),
             opening: data.join("run").join("opening"),
         }
     }

@@ -24,8 +24,7 @@ const COLUMNS: &str = "SELECT id, scope, session, action, resource, project, cre
 
 impl GrantBook for Store {
     fn grants<'a>(&'a self, session: &'a SessionId) -> BoxFuture<'a, Result<Vec<Grant>, StoreError>> {
-        let condition =
-            "scope = 'user' OR (scope = 'project' AND project = ?1) OR (scope = 'session' AND session = ?2)";
+        let condition = "scope = 'user' OR (scope = 'project' AND project = ?1) OR (scope = 'session' AND project = ?1 AND session = ?2)";
         let found = self.select(condition, &[&self.0.project, session.as_str()]);
         Box::pin(std::future::ready(found.map(|saved| saved.into_iter().map(|saved| saved.grant).collect())))
     }

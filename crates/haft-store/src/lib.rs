@@ -11,6 +11,7 @@
 
 mod store;
 mod open;
+mod mark;
 mod migrate;
 mod connection;
 mod writer;

@@ -13,6 +13,7 @@ use crate::clock::now_ms;
 use crate::connection;
 use crate::fault::is_damage;
 use crate::files::{self, Places};
+use crate::mark::Mark;
 use crate::migrate::{MIGRATIONS, Schema, migrate, schema, written_by};
 
 /// How long one process waits while another creates, migrates or sets aside.
@@ -92,6 +93,15 @@ pub enum Notice {
         /// What was wrong with it.
         why: String,
     },
+    /// The record lost its end: its log was damaged, taken away, or not yet on the disk when the power failed.
+    Shrunk {
+        /// The database.
+        file: PathBuf,
+        /// How many events are missing.
+        lost: u64,
+        /// What is left of the log, for a person to look at.
+        kept: Option<PathBuf>,
+    },
     /// A process died, and whether its call changed what it was about to change is unknown.
     OutcomeUnknown {
         /// The call.
@@ -112,6 +122,13 @@ impl fmt::Display for Notice {
                 file.display(),
                 kept.display()
             ),
+            Notice::Shrunk { file, lost, kept } => {
+                write!(f, "the store {} lost its last {lost} events", file.display())?;
+                match kept {
+                    Some(kept) => write!(f, "; what is left of its log is kept as {}", kept.display()),
+                    None => Ok(()),
+                }
+            }
             Notice::OutcomeUnknown { call, tool, .. } => write!(
                 f,
                 "{} {call} was interrupted, and whether it took effect is unknown; look before you repeat it",
@@ -168,6 +185,7 @@ fn ready(places: &Places) -> rusqlite::Result<Result<Connection, OpenError>> {
     if let Err(source) = make_file(places) {
         return Ok(Err(OpenError::Directory { path: path(), source }));
     }
+    let had_record = Mark::open(places).marked().is_some_and(|events| events > 0);
     let mut connection = connection::open_writing(&places.database)?;
     let known = MIGRATIONS.len() as u32;
     match schema(&connection)? {
@@ -176,9 +194,15 @@ fn ready(places: &Places) -> rusqlite::Result<Result<Connection, OpenError>> {
             let by = written_by(&connection).unwrap_or_else(|| "of an unknown version".to_owned());
             return Ok(Err(OpenError::Newer { path: path(), found, known, by }));
         }
+        Schema::Nothing if had_record => {
+            return Err(damaged("the database is empty, and there was a record"));
+        }
         Schema::Version(_) | Schema::Nothing => {
             connection.pragma_update(None, "journal_mode", "WAL")?;
             migrate(&mut connection, MIGRATIONS)?;
+            // The schema goes to the database itself, so that no damage to the log can take it away. Somebody who reads
+            // meanwhile is in the way; then it goes there later.
+            let _later = connection::cut_log(&mut connection);
         }
         Schema::Foreign => return Ok(Err(OpenError::Foreign { path: path() })),
     }
@@ -212,11 +236,13 @@ fn thorough_look(places: &Places) -> rusqlite::Result<()> {
             let _stays = files::remove(&places.suspect);
             Ok(())
         }
-        _ => {
-            let error = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
-            Err(rusqlite::Error::SqliteFailure(error, Some(verdict)))
-        }
+        _ => Err(damaged(&verdict)),
     }
+}
+
+fn damaged(why: &str) -> rusqlite::Error {
+    let error = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
+    rusqlite::Error::SqliteFailure(error, Some(why.to_owned()))
 }
 
 /// Moves the database and its log out of the way, to names that nothing has.
@@ -235,6 +261,7 @@ fn set_aside(places: &Places) -> io::Result<PathBuf> {
         }
     }
     files::remove(&places.suspect)?;
+    files::remove(&places.mark)?;
     files::sync_dir(&places.data)?;
     Ok(kept)
 }

@@ -105,7 +105,8 @@ fn lock_path(run: &Path, id: &str) -> PathBuf {
 /// Whether somebody holds the lock. Where that cannot be told, somebody may.
 fn is_locked(path: &Path) -> bool {
     match File::open(path) {
-        Ok(file) => file.try_lock().is_err(),
+        // Shared, so that two who look at once do not take each other for the owner.
+        Ok(file) => file.try_lock_shared().is_err(),
         Err(error) => error.kind() != io::ErrorKind::NotFound,
     }
 }

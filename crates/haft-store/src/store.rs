@@ -10,6 +10,7 @@ use rusqlite::Connection;
 use crate::connection::Reader;
 use crate::fault::Fault;
 use crate::files::Places;
+use crate::mark::Mark;
 use crate::open::{self, Notice, OpenError};
 use crate::process::{self, Process};
 use crate::redact::Redactor;
@@ -163,6 +164,8 @@ fn prepared(places: &Places) -> Result<(Connection, Vec<Notice>), OpenError> {
         source: fault.into_error("could not settle the calls of dead processes".to_owned()),
     };
     let (mut connection, mut notices) = open::database(places)?;
+    let shrunk = Mark::open(places).check(&connection, places);
+    notices.extend(shrunk.map_err(|error| failed(error.into()))?);
     match reconcile::all(&mut connection, places) {
         Ok(unknown) => {
             notices.extend(unknown);

@@ -13,6 +13,7 @@ use tokio::sync::{oneshot, watch};
 use crate::connection;
 use crate::fault::{Fault, is_damage};
 use crate::files::Places;
+use crate::mark::Mark;
 
 /// How much is committed at once.
 const BATCH_MAX: usize = 256;
@@ -172,6 +173,7 @@ struct Desk {
     durability: Option<Durability>,
     log_pages: Arc<AtomicI32>,
     next_checkpoint: i32,
+    mark: Mark,
 }
 
 impl Desk {
@@ -183,7 +185,8 @@ impl Desk {
             Ok(())
         }));
         drop(hooked); // Without the hook the log only grows; the next process cuts it.
-        Desk { connection, places, durability: None, log_pages, next_checkpoint: LOG_PAGES }
+        let mark = Mark::open(&places);
+        Desk { connection, places, durability: None, log_pages, next_checkpoint: LOG_PAGES, mark }
     }
 
     fn work(&mut self, jobs: &Receiver<Job>, mut chore: Option<Chore>) {
@@ -218,6 +221,7 @@ impl Desk {
             self.suspect(is_damage(&error));
             Arc::new(error)
         });
+        self.mark.note(&self.connection);
         for job in batch {
             job.task.tell(committed.clone());
         }

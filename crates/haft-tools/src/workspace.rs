@@ -1,8 +1,8 @@
 //! The workspace: one place that resolves paths and performs effects on files.
 //!
 //! A path becomes a [`Place`], a place becomes a target, a target is approved, and only the permit for it reaches an
-//! effect. Every open starts at a directory that was opened once and follows no link, so what was decided about
-//! is what is touched, or nothing is.
+//! effect. Every file is opened from a directory that was opened once, without following a link, so what was decided
+//! about is what is touched, or nothing is. Walking a tree lists names by path, follows no link and opens no file.
 
 mod ask;
 mod attributes;
@@ -35,7 +35,7 @@ pub use file::OpenedFile;
 pub use place::{Kind, Place};
 pub use read::{Opened, ReadTarget};
 pub use walk::{Tree, TreeSpec};
-pub use write::{WriteTarget, Written};
+pub use write::{BlockedTarget, WriteTarget, Written};
 
 use root::Root;
 

@@ -9,10 +9,10 @@
 use serde_json::Value;
 
 use crate::boundary::{BoundError, Boundary, Shortening, bound};
-use crate::catch::caught;
+use crate::catch::{caught, caught_now};
 use crate::codec;
 use crate::content::Presented;
-use crate::error::{Refusal, ToolError, causes};
+use crate::error::{ToolError, causes};
 use crate::events::Event;
 use crate::name::{Action, ToolName};
 use crate::permission::{Ask, Question, Reach, Resource, Showing};
@@ -35,7 +35,7 @@ pub(crate) async fn settle(turn: &Turn, call: Call) -> Result<Settlement, Settle
         Opening::Other(past) => return Err(SettleError::Repeated(past)),
     };
     // Only now is the call this one's to cancel: before, the record may be of an earlier attempt.
-    let mut in_flight = InFlight { services, context: &call.context, ended: false };
+    let mut in_flight = InFlight { services, context: &call.context, progress: Progress::Running };
 
     let outcome = match resolved {
         Ok((name, tool)) => run(turn, &name, &tool, &call, repeats).await,
@@ -46,9 +46,10 @@ pub(crate) async fn settle(turn: &Turn, call: Call) -> Result<Settlement, Settle
         Err(Stop::Rejected(rejection)) => Ok(Settlement::Rejected(rejection.bounded(services.limits.text))),
         Err(Stop::Error(error)) => Err(error),
     };
+    in_flight.progress = Progress::Ending;
     let recorded = record_end(services, &call.context, &result).await;
     // An end that could not be recorded is no cancellation: the next process finds the call open and says so.
-    in_flight.ended = true;
+    in_flight.progress = Progress::Ended;
     recorded.and(result)
 }
 
@@ -123,15 +124,27 @@ impl From<BoundError> for Stop {
 struct InFlight<'a> {
     services: &'a Services,
     context: &'a ToolContext,
-    ended: bool,
+    progress: Progress,
+}
+
+enum Progress {
+    Running,
+    /// The end is on its way to the record, and may be there already.
+    Ending,
+    Ended,
 }
 
 impl Drop for InFlight<'_> {
     fn drop(&mut self) {
-        if !self.ended {
-            self.services.recorder.cancelled(self.context);
-            let event = || Event::Ended(self.context.clone(), Ended::Cancelled);
-            self.services.events.announce(Seq::default(), event);
+        match self.progress {
+            Progress::Running => {
+                self.services.recorder.cancelled(self.context);
+                let event = || Event::Ended(self.context.clone(), Ended::Cancelled);
+                self.services.events.announce(Seq::default(), event);
+            }
+            // The record keeps whichever end comes first; which one it was is not known here.
+            Progress::Ending => self.services.recorder.cancelled(self.context),
+            Progress::Ended => {}
         }
     }
 }
@@ -207,7 +220,7 @@ async fn before_hooks(
 }
 
 fn decode(tool: &Tool, name: &ToolName, input: Value) -> Result<Box<dyn Invocation>, Stop> {
-    let result = caught_now(|| tool.decode(name.as_str(), input))?;
+    let result = guarded(|| tool.decode(name.as_str(), input))?;
     Ok(result.map_err(Rejection::InvalidInput)?)
 }
 
@@ -217,16 +230,16 @@ async fn execute(invocation: &dyn Invocation, context: &ToolContext) -> Result<P
 }
 
 fn encode(invocation: &dyn Invocation, produced: Produced) -> Result<Encoding, Stop> {
-    let result = caught_now(|| invocation.encode(produced))?;
+    let result = guarded(|| invocation.encode(produced))?;
     Ok(result.map_err(Rejection::InvalidOutput)?)
 }
 
 fn present(invocation: &dyn Invocation, encoding: &Encoding) -> Result<Presented, Stop> {
-    Ok(caught_now(|| invocation.present(encoding))?)
+    Ok(guarded(|| invocation.present(encoding))?)
 }
 
-fn caught_now<T>(work: impl FnOnce() -> T) -> Result<T, SettleError> {
-    crate::catch::caught_now(work).map_err(SettleError::Defect)
+fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, SettleError> {
+    caught_now(work).map_err(SettleError::Defect)
 }
 
 /// Hooks see the bounded output. What one enlarged is bounded again, so no hook can push it over the limit.
@@ -271,11 +284,5 @@ impl Ask for SameCallAgain {
         let title =
             format!("{} was called {} times in a row with the same input", self.tool, self.repeats + 1);
         Showing { title, detail: String::new() }
-    }
-}
-
-impl From<Refusal> for Stop {
-    fn from(refusal: Refusal) -> Stop {
-        Rejection::Refused(refusal).into()
     }
 }

@@ -75,7 +75,8 @@ pub(super) fn doc(environment: &Environment) -> Result<()> {
 
 /// Explores interleavings of the core with its locks swapped for shuttle's.
 pub(super) fn shuttle(environment: &Environment) -> Result<()> {
-    let mut command = cargo(&["test", "-p", "haft", "--features", SHUTTLE, "--test", SHUTTLE]);
+    // Of the whole workspace, so that dependencies are those that were built for the other suites.
+    let mut command = cargo(&["test", "--workspace", "--features", "haft/shuttle", "--test", SHUTTLE]);
     environment.give(&mut command);
     run_command(&mut command)
 }

@@ -14,6 +14,9 @@ use crate::report::{self, Outcome};
 use crate::setting::Setting;
 use crate::terminal::Terminal;
 
+/// How long a command that gives up waits for its record.
+const CLOSING_MAX: Duration = Duration::from_secs(1);
+
 pub(crate) async fn run(globals: &Globals, terminal: Terminal, args: CallArgs) -> Result<Exit, Failure> {
     let setting = Setting::load(globals, terminal)?;
     let mode = if args.dry_run { Mode::Rehearsal } else { Mode::Live };
@@ -27,17 +30,13 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, args: CallArgs) -
     let deadline = args.timeout.map(deadline).transpose()?;
     let outcome = match settle(&turn, call.clone(), deadline).await? {
         Waited::Settled(outcome) => *outcome,
-        Waited::GaveUp(exit) => {
-            // The call was dropped; closing makes sure that the record says so.
-            location.close().await;
-            terminal.say(&gave_up(exit, &call));
-            return Ok(exit);
-        }
+        Waited::GaveUp(exit) => return give_up(location, terminal, &call, exit, began.elapsed()).await,
     };
     if let Ok(Settlement::Rejected(Rejection::Refused(Refusal::Rehearsed { .. }))) = &outcome {
         return show_rehearsal(terminal, &call.name, &location.rehearsed());
     }
-    let exit = report::report(terminal, &call, &outcome, began.elapsed())?;
+    let recorded = location.recorded_as(call)?;
+    let exit = report::report(terminal, &recorded, &outcome, began.elapsed())?;
     location.close().await;
     Ok(exit)
 }
@@ -115,7 +114,26 @@ fn deadline(seconds: f64) -> Result<Duration, Failure> {
     })
 }
 
-fn gave_up(exit: Exit, call: &Call) -> String {
+/// The call was dropped. What the record says of it is what is told: it may have ended in the last moment.
+async fn give_up(
+    location: Location<'_>,
+    terminal: Terminal,
+    call: &Call,
+    exit: Exit,
+    took: Duration,
+) -> Result<Exit, Failure> {
+    if tokio::time::timeout(CLOSING_MAX, location.close()).await.is_err() {
+        terminal.say("the record is busy; the next start will find the call and say what became of it");
+        // Whoever gives up does not wait for the writer either.
+        std::mem::forget(location);
+    } else if let Some(Ended::Settled(settlement)) = location.ended(call)? {
+        return report::report(terminal, call, &Ok(*settlement), took);
+    }
     let why = if exit == Exit::Deadline { "the deadline passed" } else { "interrupted" };
-    format!("{why}: {} was cancelled ({})", call.name, call.context.call)
+    let message = format!("{why}: {} was cancelled", call.name);
+    match terminal.json {
+        true => terminal.document(&report::cancelled(call, &message, took))?,
+        false => terminal.say(&format!("{} ({})", haft::visible(&message), call.context.call)),
+    }
+    Ok(exit)
 }

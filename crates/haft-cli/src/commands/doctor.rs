@@ -28,7 +28,14 @@ impl Finding {
 }
 
 pub(crate) async fn run(globals: &Globals, terminal: Terminal) -> Result<Exit, Failure> {
-    let setting = Setting::load(globals, terminal)?;
+    let setting = match Setting::load(globals, terminal) {
+        Ok(setting) => setting,
+        Err(failure) => {
+            let exit = failure.exit;
+            show(terminal, &[Finding::new("setting", Err(failure))])?;
+            return Ok(exit);
+        }
+    };
     let mut findings = vec![
         Finding::new("version", Ok(env!("CARGO_PKG_VERSION").to_owned())),
         Finding::new("project", Ok(project(&setting))),
@@ -42,21 +49,24 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal) -> Result<Exit, F
         ok: true,
         text: warning.to_string(),
     }));
+    show(terminal, &findings)?;
+    Ok(if findings.iter().all(|finding| finding.ok) { Exit::Ok } else { Exit::Defect })
+}
+
+fn show(terminal: Terminal, findings: &[Finding]) -> Result<(), Failure> {
     let sound = findings.iter().all(|finding| finding.ok);
     if terminal.json {
         let findings: Vec<Value> = findings
             .iter()
             .map(|finding| json!({ "about": finding.about, "ok": finding.ok, "text": finding.text }))
             .collect();
-        terminal.document(&json!({ "v": 1, "ok": sound, "findings": findings }))?;
-    } else {
-        let style = terminal.out();
-        for finding in &findings {
-            let mark = if finding.ok { style.green("ok  ") } else { style.red("FAIL") };
-            terminal.line(&format!("{mark} {:8} {}", finding.about, haft::visible_lines(&finding.text)))?;
-        }
+        return terminal.document(&json!({ "v": 1, "ok": sound, "findings": findings }));
     }
-    Ok(if sound { Exit::Ok } else { Exit::Defect })
+    let style = terminal.out();
+    findings.iter().try_for_each(|finding| {
+        let mark = if finding.ok { style.green("ok  ") } else { style.red("FAIL") };
+        terminal.line(&format!("{mark} {:8} {}", finding.about, haft::visible_lines(&finding.text)))
+    })
 }
 
 fn project(setting: &Setting) -> String {

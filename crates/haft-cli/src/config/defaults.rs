@@ -6,6 +6,9 @@ use haft::permission::{Effect, Layer, Origin, Rule};
 
 use Effect::{Allow, Ask, Deny};
 
+/// The action that is asked about before writing to what other programs execute.
+pub(crate) const GUARDED: &str = "protected_path";
+
 /// One shipped rule: what is done, to what, and whether it may be.
 type Row = (&'static str, &'static str, Effect);
 
@@ -23,7 +26,7 @@ const FOR_ALL: [Row; 7] = [
     ("*",                  "*", Allow),
     ("doom_loop",          "*", Ask),
     ("external_directory", "*", Ask),
-    ("protected_path",     "*", Ask),
+    (GUARDED,              "*", Ask),
     ("question",           "*", Deny),
     ("plan_enter",         "*", Deny),
     ("plan_exit",          "*", Deny),

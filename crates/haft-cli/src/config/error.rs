@@ -40,6 +40,14 @@ pub(crate) enum ConfigError {
         /// The file.
         name: String,
     },
+    /// A file of a project that is not trusted is a link to somewhere else.
+    #[error(
+        "{name} is a link out of the project, which is followed only once the project is trusted (haft trust)"
+    )]
+    LeadsOutside {
+        /// The file.
+        name: String,
+    },
     /// A file is too large to be a configuration.
     #[error("{name} is larger than {max} bytes")]
     TooLarge {

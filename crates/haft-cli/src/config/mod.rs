@@ -86,6 +86,7 @@ impl Config {
             env,
             home: paths.home.as_deref(),
             cwd,
+            root: worktree.unwrap_or(cwd),
             collector: Collector::new(paths.home.as_deref()),
             config: Config {
                 sources: Vec::new(),
@@ -156,12 +157,16 @@ struct Loading<'a> {
     env: &'a Env,
     home: Option<&'a Path>,
     cwd: &'a Path,
+    root: &'a Path,
     collector: Collector<'a>,
     config: Config,
 }
 
 impl Loading<'_> {
     fn source(&mut self, source: Source, standing: Standing) -> Result<(), ConfigError> {
+        if standing == Standing::Narrowing {
+            self.check_inside(&source)?;
+        }
         let Some(text) = read(&source)? else { return Ok(()) };
         let mut warnings = Warnings::default();
         let voice = Voice { family: source.family, layer: source.layer };
@@ -192,6 +197,16 @@ impl Loading<'_> {
         let path = source.path().map(Path::to_path_buf);
         self.config.sources.push(ReadSource { name: source.name, path, layer: source.layer, standing });
         Ok(())
+    }
+
+    /// A link out of a project that nobody trusts could lead to anything, and an error would quote it.
+    fn check_inside(&self, source: &Source) -> Result<(), ConfigError> {
+        match source.path().map(Path::canonicalize) {
+            Some(Ok(real)) if !real.starts_with(self.root) => {
+                Err(ConfigError::LeadsOutside { name: source.name.clone() })
+            }
+            Some(_) | None => Ok(()),
+        }
     }
 
     fn expand(

@@ -103,7 +103,15 @@ pub(crate) fn join(sources: &[SourceRules], agent: &str, data: &Path, session: V
     ruleset.extend(spoken(sources, Standing::Full, agent));
     ruleset.extend(session);
     ruleset.narrow(spoken(sources, Standing::Narrowing, agent));
+    let guards = guards(&ruleset);
+    ruleset.narrow(guards);
     ruleset
+}
+
+/// What other programs execute is guarded whatever `*` allows: only a rule that names the action can relax it.
+fn guards(ruleset: &Ruleset) -> Vec<Rule> {
+    let names_it = |rule: &&Rule| rule.action.as_str() == defaults::GUARDED && !ruleset.only_narrows(rule);
+    ruleset.rules().filter(names_it).cloned().collect()
 }
 
 fn spoken(sources: &[SourceRules], standing: Standing, agent: &str) -> Vec<Rule> {

@@ -92,6 +92,45 @@ fn an_always_is_saved_listed_obeyed_and_revoked() {
 }
 
 #[test]
+fn a_rule_for_everything_does_not_open_what_other_programs_execute() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.ws().join(".git/hooks")).unwrap();
+    let hook = |extra: &[&str]| {
+        let args = [&["call", "write", "filePath=.git/hooks/pre-commit", "content=x"], extra].concat();
+        place.run(&args).code
+    };
+    assert_eq!(hook(&[]), 6);
+    assert_eq!(hook(&["--allow", "*"]), 6, "everything is not this");
+    assert_eq!(hook(&["--deny", "*"]), 5);
+    assert_eq!(hook(&["--allow", "protected_path=.git/hooks/*"]), 0, "a rule that names it is");
+}
+
+#[test]
+fn hooks_are_protected_wherever_git_is_told_to_find_them() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.ws().join(".git")).unwrap();
+    place.file(".git/config", "[core]\n\thooksPath = .githooks ; shared\n[include]\n\tpath = ../.gitcfg\n");
+    place.file(".gitcfg", "[core]\n\thooksPath = more/hooks\n");
+    for path in [".githooks/pre-commit", "more/hooks/pre-push", ".gitcfg"] {
+        let path = format!("filePath={path}");
+        assert_eq!(place.run(&["call", "write", &path, "content=x"]).code, 6, "{path}");
+    }
+    assert_eq!(place.run(&["call", "write", "filePath=more/other", "content=x"]).code, 0);
+}
+
+#[test]
+fn what_stands_in_the_way_is_told_only_to_those_who_may_write() {
+    let place = Place::new();
+    place.file("secret/x", "s");
+    std::fs::hard_link(place.ws().join("secret/x"), place.ws().join("secret/y")).unwrap();
+    let denied = place.run(&["call", "write", "filePath=secret/x", "content=n", "--deny", "edit=secret/*"]);
+    assert!(denied.code == 5 && !denied.err.contains("hard link"), "{}", denied.err);
+    let outside = place.run(&["call", "write", "filePath=/etc", "content=n"]);
+    assert!(outside.code == 6 && !outside.err.contains("is a directory"), "{}", outside.err);
+    assert_eq!(place.run(&["call", "write", "filePath=secret", "content=n"]).code, 3);
+}
+
+#[test]
 fn the_third_identical_call_in_a_session_asks() {
     let place = Place::new();
     place.file("a.txt", "x");

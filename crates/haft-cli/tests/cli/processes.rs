@@ -104,6 +104,27 @@ fn the_deadline_is_haft_s_own() {
 }
 
 #[test]
+fn a_reader_that_goes_away_ends_the_command() {
+    let place = Place::new();
+    place.file("a.txt", "x");
+    place.run(&["call", "read", "filePath=a.txt"]);
+    let mut child =
+        place.command(&["log", "-f"]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    drop(child.stdout.take());
+    wait_for(|| {
+        place.run(&["call", "read", "filePath=a.txt"]);
+        ended(&child)
+    });
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+/// Whether a process has ended, without waiting for it.
+fn ended(child: &std::process::Child) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap_or_default();
+    status.is_empty() || status.contains(") Z ")
+}
+
+#[test]
 fn a_call_whose_process_died_says_what_is_known() {
     let place = Place::new();
     place.file(".env", "x");

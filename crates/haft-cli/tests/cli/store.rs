@@ -45,6 +45,25 @@ fn a_corrupt_store_is_set_aside_and_never_overwritten() {
 }
 
 #[test]
+fn a_record_that_lost_its_end_is_noticed() {
+    let place = Place::new();
+    place.file("a.txt", "x");
+    for _ in 0..3 {
+        place.run(&["call", "read", "filePath=a.txt"]);
+    }
+    assert_eq!(place.log().len(), 3);
+    // The log of the database is damaged where its frames begin, as by a bad disk.
+    let log = place.store().join("haft.db-wal");
+    let mut bytes = std::fs::read(&log).unwrap();
+    bytes[40..48].copy_from_slice(b"damaged!");
+    std::fs::write(&log, bytes).unwrap();
+    let ran = place.run(&["log"]);
+    assert!(ran.err.contains("lost its last") && ran.err.contains("kept as"), "{}", ran.err);
+    assert!(!place.run(&["log"]).err.contains("lost its last"), "it is said once");
+    assert_eq!(place.run(&["call", "read", "filePath=a.txt"]).code, 0, "and the store goes on");
+}
+
+#[test]
 fn a_store_of_a_newer_haft_is_left_alone() {
     let place = Place::new();
     place.file("a.txt", "x");

@@ -42,6 +42,19 @@ fn a_configured_deny_is_not_overruled_by_an_untrusted_ask() {
 }
 
 #[test]
+fn a_link_out_of_an_untrusted_project_is_not_followed() {
+    let place = Place::new();
+    std::fs::write(place.outside().join("credentials"), "token ghp_abcdefghijklmnopqrstuvwxyz0123456789")
+        .unwrap();
+    std::os::unix::fs::symlink("../outside/credentials", place.ws().join("opencode.json")).unwrap();
+    place.file("a.txt", "x");
+    let ran = place.run(&["call", "read", "filePath=a.txt"]);
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert!(ran.err.contains("link out of the project") && !ran.err.contains("ghp_"), "{}", ran.err);
+    assert!(place.run(&["doctor"]).out.contains("FAIL"));
+}
+
+#[test]
 fn the_home_directory_is_not_trusted_by_accident() {
     let place = Place::new();
     let ran = place.run(&["trust", place.home().to_str().unwrap()]);

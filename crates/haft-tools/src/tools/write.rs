@@ -70,7 +70,14 @@ impl Executor for Write {
 
     async fn execute(&self, input: &Input, context: &ToolContext) -> Result<Output, ToolError> {
         let place = self.workspace.resolve(&input.file_path)?;
-        let draft = self.workspace.draft(place).await?;
+        let draft = match self.workspace.draft(place.clone()).await {
+            Ok(draft) => draft,
+            Err(in_the_way) => {
+                let blocked = self.workspace.blocked(place, Action::new(ACTION));
+                drop(self.gate.grant(context, blocked).await?);
+                return Err(in_the_way.into());
+            }
+        };
         seen::check(&*self.memory, context, draft.place(), draft.digest()).await?;
         let target = draft.replace(Action::new(ACTION), &input.content);
         let output = Output {

@@ -1,5 +1,10 @@
-//! Where a repository takes its hooks from: `core.hooksPath`, read from its own configuration without running git.
+//! What a repository makes git execute: the directories its hooks come from and the files its configuration includes,
+//! found without running git.
+//!
+//! Every `core.hooksPath` counts, not only the one that is in force: protecting too much asks a question too many,
+//! protecting too little runs somebody's code. Paths below a home directory are not followed; they lie outside.
 
+use std::collections::VecDeque;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -9,19 +14,36 @@ use super::{Workspace, resolve};
 
 /// So much of a configuration file is read.
 const CONFIG_BYTES_MAX: u64 = 1 << 20;
+/// So many configuration files are followed.
+const FILES_MAX: usize = 32;
 
-/// The canonical directory of the repository's hooks, if it is configured.
-pub(super) fn hooks_path(workspace: &Workspace) -> Option<PathBuf> {
+/// The canonical paths of everything that git executes or is configured by, beyond its own directory.
+pub(super) fn executed_by_git(workspace: &Workspace) -> Vec<PathBuf> {
     let base = workspace.base();
-    let directory = git_directory(workspace, base)?;
+    let Some(directory) = git_directory(workspace, base) else { return Vec::new() };
     let common = match read(workspace, &directory.join("commondir")) {
         Some(common) => directory.join(common.trim()),
         None => directory.clone(),
     };
-    let configured = [directory.join("config.worktree"), common.join("config")];
-    let value = configured.iter().find_map(|path| hooks_path_in(&read(workspace, path)?))?;
-    let absolute = resolve::lexical(base, &value).ok()?;
-    resolve::canonical(&absolute).ok().map(|(real, _)| real)
+    let mut files = VecDeque::from([directory.join("config.worktree"), common.join("config")]);
+    let mut found = Vec::new();
+    for _ in 0..FILES_MAX {
+        let Some(file) = files.pop_front() else { break };
+        let Some(text) = read(workspace, &file) else { continue };
+        for (section, key, value) in entries(&text) {
+            let from = match (section.as_str(), key.as_str()) {
+                ("core", "hookspath") => base,
+                ("include" | "includeif", "path") => file.parent().unwrap_or(base),
+                _ => continue,
+            };
+            let Ok(path) = resolve::lexical(from, &value) else { continue };
+            found.extend(resolve::canonical(&path).ok().map(|(real, _)| real));
+            if key == "path" {
+                files.push_back(path);
+            }
+        }
+    }
+    found
 }
 
 /// The repository's own directory: `.git`, or what a file of that name points to.
@@ -49,41 +71,65 @@ fn bounded(opened: OpenedFile) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The last `hooksPath` in a `[core]` section.
-fn hooks_path_in(config: &str) -> Option<String> {
-    let mut in_core = false;
-    let mut found = None;
-    for line in config.lines().map(str::trim) {
+/// The entries of a configuration as (section, key, value), section and key in lower case, subsections left out.
+/// A subsection of `core` is no `core`.
+fn entries(config: &str) -> Vec<(String, String, String)> {
+    let mut section = String::new();
+    let mut found = Vec::new();
+    for line in config.replace("\\\n", "").lines().map(str::trim) {
         let line = match line.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-            Some((section, rest)) => {
-                in_core = section.trim().eq_ignore_ascii_case("core");
+            Some((header, rest)) => {
+                let (name, subsection) =
+                    header.trim().split_once(char::is_whitespace).unwrap_or((header.trim(), ""));
+                let is_plain = subsection.is_empty() || name.eq_ignore_ascii_case("includeif");
+                section = if is_plain { name.to_ascii_lowercase() } else { String::new() };
                 rest.trim()
             }
             None => line,
         };
-        let Some((key, value)) = line.split_once('=') else { continue };
-        if in_core && key.trim().eq_ignore_ascii_case("hookspath") {
-            let value = value.trim().trim_matches('"');
-            found = Some(value.to_owned()).filter(|value| !value.is_empty());
+        if let Some((key, value)) = line.split_once('=') {
+            found.push((section.clone(), key.trim().to_ascii_lowercase(), unquoted(value.trim())));
         }
     }
+    found.retain(|(_, _, value)| !value.is_empty());
     found
+}
+
+/// A value without its quotes, escapes and comment.
+fn unquoted(raw: &str) -> String {
+    let mut value = String::new();
+    let mut quoted = false;
+    let mut chars = raw.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '"' => quoted = !quoted,
+            '#' | ';' if !quoted => break,
+            '\\' => value.extend(chars.next()),
+            c => value.push(c),
+        }
+    }
+    value.trim_end().to_owned()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::hooks_path_in;
+    use super::entries;
 
     #[test]
-    fn the_last_hooks_path_of_the_core_section_counts() {
-        let check = |config: &str, expected: Option<&str>| {
-            assert_eq!(hooks_path_in(config).as_deref(), expected, "{config}");
+    fn values_are_read_as_git_reads_them() {
+        let check = |config: &str, expected: &[&str]| {
+            let found: Vec<String> =
+                entries(config).into_iter().map(|(s, k, v)| format!("{s}.{k}={v}")).collect();
+            assert_eq!(found, expected, "{config}");
         };
-        check("[core]\n\thooksPath = tools/hooks\n", Some("tools/hooks"));
-        check("[CORE] HooksPath=\"a b\"\n", Some("a b"));
-        check("[core]\nhookspath = a\n[core]\nhookspath = b\n", Some("b"));
-        check("[alias]\nhooksPath = no\n", None);
-        check("[core \"x\"]\nhooksPath = no\n", None);
-        check("", None);
+        check("[core]\n\thooksPath = tools/hooks\n", &["core.hookspath=tools/hooks"]);
+        check("[CORE] HooksPath=\"a b\" ; shared\n", &["core.hookspath=a b"]);
+        check("[core]\nhookspath = .githooks # ours\n", &["core.hookspath=.githooks"]);
+        check("[core]\nhooksPath = .git\\\nhooks\n", &["core.hookspath=.githooks"]);
+        check("[core]\nhooksPath = \"a#b\"c\n", &["core.hookspath=a#bc"]);
+        check("[core \"x\"]\nhooksPath = no\n", &[".hookspath=no"]);
+        check("[includeIf \"gitdir:/x\"]\npath = ../c\n", &["includeif.path=../c"]);
+        check("[include]\n path = ../.gitcfg\n", &["include.path=../.gitcfg"]);
+        check("", &[]);
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Component, Path};
 
 use super::Workspace;
 use super::fold::fold;
-use super::hooks_path::hooks_path;
+use super::hooks_path::executed_by_git;
 use super::place::Place;
 
 /// Directories whose whole content is protected, wherever they stand.
@@ -68,11 +68,10 @@ impl Workspace {
         is_configuration(&folded(below)) || is_of_git(&folded(path))
     }
 
-    /// Whether it lies in the directory that the repository takes its hooks from.
+    /// Whether it is, or lies in, what the repository makes git execute or read as configuration.
     fn is_hook(&self, real: &Path) -> bool {
-        let Some(hooks) = hooks_path(self) else { return false };
-        let (hooks, path) = (folded(&hooks), folded(real));
-        path.starts_with(&hooks)
+        let path = folded(real);
+        executed_by_git(self).iter().any(|executed| path.starts_with(&folded(executed)))
     }
 }
 

@@ -26,6 +26,29 @@ pub struct WriteTarget {
     diff: String,
 }
 
+/// A file that cannot be written, whatever is to be in it. It is asked about all the same: what stands in the way is
+/// told only to those who may write there.
+#[derive(Debug)]
+pub struct BlockedTarget {
+    place: Place,
+    protection: Protection,
+    action: Action,
+}
+
+impl Ask for BlockedTarget {
+    fn questions(&self) -> Vec<Question> {
+        questions(&self.place, self.protection, &self.action)
+    }
+
+    fn reach(&self) -> Reach {
+        Reach::Looks
+    }
+
+    fn show(&self) -> Showing {
+        Showing { title: format!("write {}", self.place.shown()), detail: String::new() }
+    }
+}
+
 /// A file that was written.
 #[derive(Debug)]
 pub struct Written {
@@ -91,6 +114,11 @@ impl Ask for WriteTarget {
 }
 
 impl Workspace {
+    /// A target for a place where nothing can be written.
+    pub fn blocked(&self, place: Place, action: Action) -> BlockedTarget {
+        BlockedTarget { protection: self.protection(&place), place, action }
+    }
+
     /// Writes what was approved, if what it replaces is still what it was planned on. A file is replaced as a whole:
     /// whoever reads it meanwhile, and whoever reads it after a crash, finds the old content or the new one.
     pub async fn write(&self, permit: Permit<WriteTarget>) -> Result<Written, WorkspaceError> {

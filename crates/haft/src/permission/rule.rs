@@ -160,12 +160,12 @@ impl Resource {
 
 /// An ordered list of rules. Joining two appends the second.
 ///
-/// Beside it stands a second list that may only narrow: the word of a project nobody has trusted yet. It is read
-/// like the first, but counts only where it is stricter.
+/// Beside it stand further lists that may only narrow, such as the word of a project nobody has trusted yet. Each is
+/// read like the first, but counts only where it is stricter.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ruleset {
     rules: Vec<Rule>,
-    narrowing: Vec<Rule>,
+    narrowing: Vec<Vec<Rule>>,
 }
 
 impl Ruleset {
@@ -176,7 +176,7 @@ impl Ruleset {
 
     /// The rules in their order, those that only narrow last.
     pub fn rules(&self) -> impl DoubleEndedIterator<Item = &Rule> {
-        self.rules.iter().chain(&self.narrowing)
+        self.rules.iter().chain(self.narrowing.iter().flatten())
     }
 
     /// Appends further rules, which win over these.
@@ -184,23 +184,26 @@ impl Ruleset {
         self.rules.extend(rules);
     }
 
-    /// Appends rules that count only where they are stricter than the others.
+    /// Adds a list of rules that counts only where it is stricter than all others.
     pub fn narrow(&mut self, rules: impl IntoIterator<Item = Rule>) {
-        self.narrowing.extend(rules);
+        self.narrowing.push(rules.into_iter().collect());
     }
 
     /// Whether a rule is one of those that only narrow.
     pub fn only_narrows(&self, rule: &Rule) -> bool {
-        self.narrowing.iter().any(|narrowing| std::ptr::eq(narrowing, rule))
+        self.narrowing.iter().flatten().any(|narrowing| std::ptr::eq(narrowing, rule))
     }
 
     /// The rule that decides: the last that matches, unless one that narrows is stricter.
     pub fn deciding(&self, action: &Action, resource: &Resource) -> Option<&Rule> {
-        let last = |rules: &'_ [Rule]| rules.iter().rposition(|rule| rule.covers(action, resource));
-        let said = last(&self.rules).map(|at| &self.rules[at]);
-        let narrowed = last(&self.narrowing).map(|at| &self.narrowing[at]);
-        let strictness = said.map_or(Effect::Ask, |rule| rule.effect);
-        narrowed.filter(|rule| rule.effect > strictness).or(said)
+        let last = |rules: &[Rule]| rules.iter().rposition(|rule| rule.covers(action, resource));
+        let mut deciding = last(&self.rules).map(|at| &self.rules[at]);
+        for rules in &self.narrowing {
+            let strictness = deciding.map_or(Effect::Ask, |rule| rule.effect);
+            let narrowed = last(rules).map(|at| &rules[at]);
+            deciding = narrowed.filter(|rule| rule.effect > strictness).or(deciding);
+        }
+        deciding
     }
 
     /// What the rules say. Nothing said means ask.
@@ -211,7 +214,7 @@ impl Ruleset {
     /// Whether nothing at all may be done under an action: its last rule denies `*`. Such tools are not advertised.
     pub fn disables(&self, action: &Action) -> bool {
         let denies_all = |rule: &Rule| rule.effect == Effect::Deny && rule.resource.is_everything();
-        [&self.rules, &self.narrowing].into_iter().any(|rules| {
+        std::iter::once(&self.rules).chain(&self.narrowing).any(|rules| {
             // Most rulesets deny nothing whole, and matching is what costs.
             let last = || rules.iter().rev().find(|rule| rule.action.matches(action.as_str()));
             rules.iter().any(denies_all) && last().is_some_and(denies_all)

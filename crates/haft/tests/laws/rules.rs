@@ -133,6 +133,15 @@ fn an_untrusted_rule_only_narrows() {
 }
 
 #[test]
+fn of_several_that_narrow_the_strictest_counts() {
+    let mut set = rules("* *: allow\nuntrusted edit *: deny");
+    set.narrow(rules("* *: ask\nedit a: allow").rules().cloned().collect::<Vec<_>>());
+    let effect = |action: &str, resource: &str| set.effect(&Action::new(action), &Resource::new(resource));
+    assert_eq!(effect("edit", "a"), Effect::Deny, "one that allows does not lift what another denies");
+    assert_eq!(effect("read", "a"), Effect::Ask);
+}
+
+#[test]
 fn an_untrusted_rule_is_explained_as_what_it_is() {
     let set = rules("edit *: allow\nuntrusted edit *: deny");
     let deciding = set.deciding(&Action::new("edit"), &Resource::new("a")).unwrap();

@@ -175,6 +175,7 @@ pub(crate) fn agent(name: &str) -> AgentId {
 /// Reads rules, one to a line: `action pattern: effect`. Those that begin with `untrusted` only narrow.
 pub(crate) fn rules(text: &str) -> Ruleset {
     let mut rules = Ruleset::default();
+    let mut narrowing = Vec::new();
     for (at, line) in text.lines().map(str::trim).enumerate().filter(|(_, line)| !line.is_empty()) {
         let (untrusted, line) = match line.strip_prefix("untrusted ") {
             Some(line) => (true, line),
@@ -186,8 +187,9 @@ pub(crate) fn rules(text: &str) -> Ruleset {
         let position = Some((at as u32 + 1, 1));
         let origin = Origin { layer: Layer::Project, source: "haft.json".into(), position };
         let rule = Rule::new(action, pattern, effect, origin);
-        if untrusted { rules.narrow([rule]) } else { rules.extend([rule]) }
+        if untrusted { narrowing.push(rule) } else { rules.extend([rule]) }
     }
+    rules.narrow(narrowing);
     rules
 }
 

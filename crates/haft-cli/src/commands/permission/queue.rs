@@ -1,7 +1,7 @@
 //! `haft permission pending`, `reply` and `forget`: requests of other processes, and saved consents.
 
 use haft::permission::{Reply, Scope};
-use haft::{GrantId, RequestId, visible};
+use haft::{GrantId, RequestId, visible, visible_lines};
 use haft_store::{Answered, PendingRequest};
 use serde_json::{Value, json};
 
@@ -9,6 +9,7 @@ use crate::commands::when::{moment, now_ms};
 use crate::exit::{Exit, Failure};
 use crate::location::open_store;
 use crate::setting::Setting;
+use crate::terminal::Terminal;
 
 pub(super) fn pending(setting: &Setting) -> Result<Exit, Failure> {
     let terminal = setting.terminal;
@@ -19,19 +20,7 @@ pub(super) fn pending(setting: &Setting) -> Result<Exit, Failure> {
         return Ok(Exit::Ok);
     }
     for request in &requests {
-        let patterns: Vec<&str> = texts(&request.body["patterns"]);
-        let wanted = visible(&format!(
-            "{} {}",
-            request.body["permission"].as_str().unwrap_or("?"),
-            patterns.join(", ")
-        ));
-        let age = (now_ms() - request.asked_ms).max(0) / 1000;
-        terminal.line(&format!(
-            "{}  {}  {}  {age} s",
-            request.id,
-            terminal.out().bold(&wanted),
-            request.session
-        ))?;
+        print(terminal, request)?;
     }
     match requests.as_slice() {
         [] => terminal.note("nothing is waiting"),
@@ -58,6 +47,13 @@ pub(super) async fn reply(
         Failure::usage(format_args!("unknown reply {word:?}")).hint("the replies are once, always and reject")
     })?;
     let store = open_store(setting)?;
+    let asked = store.pending_requests()?.into_iter().find(|asked| asked.id == id);
+    let always = asked.map(|asked| texts(&asked.body["always"]).join(", ")).unwrap_or_default();
+    if matches!(reply, Reply::Always(_)) && always.is_empty() {
+        return Err(Failure::usage(format_args!(
+            "no request {id} is waiting that could be allowed for always"
+        )));
+    }
     let answered = store.answer_request(&id, &reply).await?;
     store.close().await;
     match answered {
@@ -66,7 +62,10 @@ pub(super) async fn reply(
                 true => setting
                     .terminal
                     .document(&json!({ "v": 1, "request": id.as_str(), "reply": reply.as_str() }))?,
-                false => setting.terminal.note(&format!("{id}: {}", reply.as_str())),
+                false => setting.terminal.note(&match &reply {
+                    Reply::Always(scope) => format!("{id}: always, for this {scope}: {}", visible(&always)),
+                    Reply::Once | Reply::Reject(_) => format!("{id}: {}", reply.as_str()),
+                }),
             }
             Ok(Exit::Ok)
         }
@@ -89,6 +88,21 @@ pub(super) async fn forget(setting: &Setting, grant: &str) -> Result<Exit, Failu
         false => setting.terminal.note(&format!("{id} is revoked")),
     }
     Ok(Exit::Ok)
+}
+
+/// A request as a person who answers it has to see it: what is wanted, what will happen, what "always" would allow.
+fn print(terminal: Terminal, request: &PendingRequest) -> Result<(), Failure> {
+    let style = terminal.out();
+    let patterns = texts(&request.body["patterns"]).join(", ");
+    let wanted = visible(&format!("{} {patterns}", request.body["permission"].as_str().unwrap_or("?")));
+    let age = (now_ms() - request.asked_ms).max(0) / 1000;
+    terminal.line(&format!("{}  {}  {}  {age} s", request.id, style.bold(&wanted), request.session))?;
+    let metadata = &request.body["metadata"];
+    for shown in ["title", "detail"].iter().filter_map(|field| metadata[*field].as_str()) {
+        visible_lines(shown).lines().try_for_each(|line| terminal.line(&format!("    {line}")))?;
+    }
+    let always = visible(&texts(&request.body["always"]).join(", "));
+    terminal.line(&style.dim(&format!("    always would allow: {always}")))
 }
 
 fn document(request: &PendingRequest) -> Value {

@@ -1,7 +1,7 @@
 //! A project that nobody has trusted can only narrow.
 
 use expect_test::expect;
-use haft::permission::Effect;
+use haft::permission::{Effect, Layer, Rule};
 
 use super::{World, configured, effect};
 use crate::config::{Standing, has_project_files};
@@ -38,7 +38,8 @@ fn an_untrusted_project_can_ask_and_deny() {
     assert_eq!(effect(&config, "plan", "read", "x"), Effect::Allow);
 
     let rules = config.ruleset("build", Vec::new()).unwrap();
-    assert_eq!(rules.rules().filter(|rule| rules.only_narrows(rule)).count(), 3);
+    let of_project = |rule: &&Rule| rules.only_narrows(rule) && rule.origin.layer != Layer::Defaults;
+    assert_eq!(rules.rules().filter(of_project).count(), 3);
 }
 
 #[test]

@@ -154,7 +154,7 @@ fn a_linked_file_of_a_project_stays_the_projects() {
         world.path("repo/opencode.json"),
     )
     .unwrap();
-    let config = world.untrusted();
+    let config = world.trusted();
     let layers: Vec<Layer> = config.sources().iter().map(|source| source.layer).collect();
     assert_eq!(layers, [Layer::Global, Layer::Project]);
 }

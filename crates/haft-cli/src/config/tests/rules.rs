@@ -148,7 +148,17 @@ fn layers_are_joined_in_their_order() {
         .collect();
     assert_eq!(
         order,
-        ["global a", "project c", "global f", "agent t", "agent b", "agent e", "agent d", "session g"]
+        [
+            "global a",
+            "project c",
+            "global f",
+            "agent t",
+            "agent b",
+            "agent e",
+            "agent d",
+            "session g",
+            "defaults protected_path"
+        ]
     );
     assert_eq!(
         world.trusted().agents().into_iter().collect::<Vec<_>>(),
