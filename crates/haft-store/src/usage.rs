@@ -6,10 +6,15 @@ use std::path::PathBuf;
 use haft::StoreError;
 use rusqlite::Connection;
 
+use crate::background::off_thread;
 use crate::clock::now_ms;
+use crate::connection;
 use crate::fault::Fault;
 use crate::store::Store;
 use crate::sweep;
+
+/// So many free pages (1 MiB) make it worthwhile to write the database anew.
+const WORTHWHILE_PAGES: u64 = 256;
 
 /// What a store holds and how large it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -62,6 +67,25 @@ impl Store {
                 set_aside: self.set_aside()?,
             })
         })
+    }
+
+    /// Gives back to the disk what removed calls left behind in the database. Returns how much that was. Others may use
+    /// the store meanwhile; they wait while the database is written anew.
+    pub async fn compact(&self) -> Result<u64, StoreError> {
+        let places = self.0.places.clone();
+        let compacted = off_thread(move || {
+            let size = || fs::metadata(&places.database).map_or(0, |metadata| metadata.len());
+            let before = size();
+            let mut connection = connection::open_writing(&places.database)?;
+            let free: u64 = number(&connection, "PRAGMA freelist_count")?;
+            if free >= WORTHWHILE_PAGES {
+                connection.execute_batch("VACUUM")?;
+                // The new database is in its log until nobody reads the old one.
+                let _later = connection::cut_log(&mut connection);
+            }
+            Ok(before.saturating_sub(size()))
+        });
+        compacted.await.map_err(|fault| self.0.put("compact the database", fault))
     }
 
     /// What is wrong with the store, in words. Nothing, if it is sound. Reads all of it.

@@ -16,7 +16,7 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, yes: bool) -> Res
     let usage = store.usage()?;
     let data = store.data_dir().to_string_lossy().into_owned();
     let swept = match yes {
-        true => Some(store.sweep(now_ms()).await?),
+        true => Some((store.sweep(now_ms()).await?, store.compact().await?)),
         false => None,
     };
     store.close().await;
@@ -37,7 +37,9 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, yes: bool) -> Res
             "grants": usage.grants,
             "sweepable": { "count": usage.sweepable, "bytes": usage.sweepable_bytes },
             "setAside": set_aside,
-            "removed": swept.map(|swept| json!({ "count": swept.outputs.len(), "bytes": swept.bytes })),
+            "removed": swept.map(|(swept, compacted)| {
+                json!({ "count": swept.outputs.len(), "bytes": swept.bytes, "compacted": compacted })
+            }),
         }))?;
         return Ok(Exit::Ok);
     }
@@ -52,8 +54,9 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, yes: bool) -> Res
         terminal.line(&format!("  set aside {:>10}   {}", size(*bytes), visible(&path.to_string_lossy())))?;
     }
     match swept {
-        Some(swept) => {
-            terminal.line(&format!("removed {} outputs, {}", swept.outputs.len(), size(swept.bytes)))?
+        Some((swept, compacted)) => {
+            let removed = format!("removed {} outputs, {}", swept.outputs.len(), size(swept.bytes));
+            terminal.line(&format!("{removed}; the record gave back {}", size(compacted)))?;
         }
         None => {
             let may_go = format!("{} outputs, {}", usage.sweepable, size(usage.sweepable_bytes));

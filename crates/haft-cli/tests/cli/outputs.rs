@@ -54,3 +54,15 @@ fn gc_says_what_is_where() {
     assert_eq!(usage["calls"], 1);
     assert!(place.run(&["gc"]).out.contains(place.store().to_str().unwrap()));
 }
+
+#[test]
+fn gc_gives_back_what_removed_sessions_took() {
+    let place = Place::new();
+    let input = format!(r#"{{"filePath":"big","content":"{}"}}"#, "x".repeat(8_000_000));
+    place.run_with(&["call", "write", "-", "--session", "one"], input.as_bytes());
+    let size = || place.run(&["gc", "--json"]).json()["database"]["bytes"].as_u64().unwrap();
+    assert!(size() > 8_000_000);
+    assert_eq!(place.run(&["session", "rm", "one", "--yes"]).code, 0);
+    assert_eq!(place.run(&["gc", "--yes"]).code, 0);
+    assert!(size() < 2_000_000, "{} bytes are left", size());
+}
