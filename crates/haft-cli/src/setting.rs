@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use haft::{AgentId, SessionId};
+use haft_store::Redactor;
 
 use crate::cli::Globals;
 use crate::config::{self, Config};
@@ -33,7 +34,10 @@ impl Setting {
         let directory = directory(globals)?;
         let worktree = project_root(&directory);
         let session = match &globals.session {
-            Some(given) => SessionId::parse(given).map_err(Failure::usage)?,
+            Some(given) => {
+                check_plain(&env, "--session", given)?;
+                SessionId::parse(given).map_err(Failure::usage)?
+            }
             None => SessionId::mint(),
         };
         let mut trust = Trust::load(&paths, &env).map_err(|error| Failure::new(Exit::Usage, error))?;
@@ -56,6 +60,14 @@ impl Setting {
     /// The root of the project: its worktree, or the working directory.
     pub(crate) fn project(&self) -> &PathBuf {
         self.worktree.as_ref().unwrap_or(&self.directory)
+    }
+}
+
+/// Ids and keys are kept as they are, so none may hold a secret.
+pub(crate) fn check_plain(env: &Env, flag: &str, text: &str) -> Result<(), Failure> {
+    match Redactor::from_env(env.iter()).redact(text) == text {
+        true => Ok(()),
+        false => Err(Failure::usage(format_args!("{flag} holds a secret, and would be kept as it is"))),
     }
 }
 

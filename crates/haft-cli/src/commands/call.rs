@@ -11,7 +11,7 @@ use crate::cli::{CallArgs, Globals};
 use crate::exit::{Exit, Failure};
 use crate::location::{Location, Mode};
 use crate::report::{self, Outcome};
-use crate::setting::Setting;
+use crate::setting::{Setting, check_plain};
 use crate::terminal::Terminal;
 
 /// How long a command that gives up waits for its record.
@@ -53,8 +53,11 @@ pub(crate) fn make_call(
     let schema = definition.map(|definition| &*definition.input);
     let input = arguments::input(words, &setting.directory, schema)?;
     let message = match &key {
-        // The key is what makes two calls the same, so the message must not tell them apart.
-        Some(_) => MessageId::parse("msg_cli"),
+        Some(key) => {
+            check_plain(&setting.env, "--key", key)?;
+            // The key is what makes two calls the same, so the message must not tell them apart.
+            MessageId::parse("msg_cli")
+        }
         None => Ok(MessageId::mint()),
     };
     Ok(Call {

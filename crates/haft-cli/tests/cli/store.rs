@@ -91,6 +91,14 @@ fn secrets_do_not_reach_the_disk() {
         .env("MY_API_KEY", secret)
         .output()
         .unwrap();
+    for flag in ["--key", "--session"] {
+        let ran = place
+            .command(&["call", "read", "filePath=a.txt", flag, secret])
+            .env("MY_API_KEY", secret)
+            .output()
+            .unwrap();
+        assert_eq!(ran.status.code(), Some(2), "{flag} is kept as it is and must not hold a secret");
+    }
     for entry in walk(&place.home()) {
         let bytes = std::fs::read(&entry).unwrap();
         let holds = |needle: &str| bytes.windows(needle.len()).any(|window| window == needle.as_bytes());
