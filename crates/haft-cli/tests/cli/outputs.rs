@@ -66,3 +66,14 @@ fn gc_gives_back_what_removed_sessions_took() {
     assert_eq!(place.run(&["gc", "--yes"]).code, 0);
     assert!(size() < 2_000_000, "{} bytes are left", size());
 }
+
+#[test]
+fn a_page_of_names_is_no_larger_than_a_page_of_text() {
+    let place = Place::new();
+    for n in 0..2000 {
+        place.file(&format!("d/{n:04}-{}", "x".repeat(40)), "");
+    }
+    let document = place.run(&["call", "read", "filePath=d", "limit=100000", "--json"]).json();
+    assert!(document["output"].as_str().unwrap().len() < 52 * 1024);
+    assert_eq!(document["metadata"]["truncated"], true);
+}

@@ -4,7 +4,7 @@ use haft::visible;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::page::Window;
+use super::page::{PAGE_BYTES_MAX, Window};
 use crate::workspace::{DirectoryEntry, Entries};
 
 /// A part of a directory's entries.
@@ -31,8 +31,16 @@ impl Listing {
         let total = names.len() as u64;
         let at = |number: u64| usize::try_from(number).unwrap_or(usize::MAX).min(names.len());
         let start = at(window.offset - 1);
-        let end = at(window.offset.saturating_sub(1).saturating_add(window.limit));
-        let entries = names[start..end].to_vec();
+        let wanted = at(window.offset.saturating_sub(1).saturating_add(window.limit));
+        // A page of names is no larger than a page of text.
+        let mut room = PAGE_BYTES_MAX;
+        let fits = |name: &&String| {
+            let after = room.checked_sub(name.len() + 1);
+            room = after.unwrap_or(0);
+            after.is_some()
+        };
+        let entries: Vec<String> = names[start..wanted].iter().take_while(fits).cloned().collect();
+        let end = start + entries.len();
         Listing {
             truncated: (end as u64) < total || found.has_more,
             entries,

@@ -9,7 +9,7 @@ use crate::blocking::Stop;
 
 const LINES: u64 = 2000;
 /// Of the text of a page, with the newlines between its lines.
-const PAGE_BYTES_MAX: usize = 50 * 1024;
+pub(super) const PAGE_BYTES_MAX: usize = 50 * 1024;
 const LINE_CHARS_MAX: usize = 2000;
 const LINE_SUFFIX: &str = "... (line truncated to 2000 chars)";
 /// Enough for the longest line that is shown, and for one more character to see that it is longer.
