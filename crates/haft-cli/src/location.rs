@@ -68,6 +68,7 @@ impl<'s> Location<'s> {
             outputs: keepers.outputs.clone(),
             memory: keepers.memory,
             events: events.clone(),
+            media_bytes_max: limits(setting).media as u64,
         };
         let registry = Registry::root();
         let builtins = registry.register(haft_tools::builtins(&tools));

@@ -20,4 +20,6 @@ pub struct ToolServices {
     pub memory: Arc<dyn Memory>,
     /// Where tools report.
     pub events: Events,
+    /// As many bytes of an image or a document as are shown, whoever produces it.
+    pub media_bytes_max: u64,
 }

@@ -86,7 +86,7 @@ impl Bench {
                 heard.lock().unwrap().push(*name);
             }
         });
-        let services = ToolServices { workspace, gate, outputs, memory, events };
+        let services = ToolServices { workspace, gate, outputs, memory, events, media_bytes_max: 20 << 20 };
         let registry = Registry::root();
         let registration = registry.register(builtins(&services)).unwrap();
         Bench {

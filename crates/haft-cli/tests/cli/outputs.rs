@@ -77,3 +77,14 @@ fn a_page_of_names_is_no_larger_than_a_page_of_text() {
     assert!(document["output"].as_str().unwrap().len() < 52 * 1024);
     assert_eq!(document["metadata"]["truncated"], true);
 }
+
+#[test]
+fn one_limit_holds_for_all_media() {
+    let place = Place::new();
+    let image = [b"\x89PNG\r\n\x1a\n".as_slice(), &[0; 5000]].concat();
+    std::fs::write(place.ws().join("i.png"), image).unwrap();
+    assert_eq!(place.run(&["call", "read", "filePath=i.png"]).code, 0);
+    place.global_config(r#"{ "tool_output": { "max_media_bytes": 4000 } }"#);
+    let ran = place.run(&["call", "read", "filePath=i.png"]);
+    assert!(ran.code == 3 && ran.err.contains("4000"), "{}", ran.err);
+}

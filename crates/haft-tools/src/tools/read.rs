@@ -80,17 +80,19 @@ pub(crate) struct Read {
     gate: Gate,
     outputs: Arc<dyn OutputStore>,
     memory: Arc<dyn Memory>,
+    media_bytes_max: u64,
 }
 
 impl Read {
     pub(crate) fn new(services: &ToolServices) -> Read {
-        let ToolServices { workspace, gate, outputs, memory, .. } = services.clone();
-        Read { workspace, gate, outputs, memory }
+        let ToolServices { workspace, gate, outputs, memory, media_bytes_max, .. } = services.clone();
+        Read { workspace, gate, outputs, memory, media_bytes_max }
     }
 
     async fn file(&self, file: OpenedFile, window: Window, cx: &ToolContext) -> Result<Output, ToolError> {
         let place = file.place().clone();
-        let (body, digest) = blocking(move |stop| body::of(file, window, stop)).await?;
+        let media_bytes_max = self.media_bytes_max;
+        let (body, digest) = blocking(move |stop| body::of(file, window, media_bytes_max, stop)).await?;
         if let Some(digest) = digest {
             seen::note(&*self.memory, cx, &place, &digest).await?;
         }

@@ -15,13 +15,12 @@ use crate::workspace::{Digest, OpenedFile};
 
 /// Files up to this size are read whole, so that what is shown and what is remembered are the same content.
 const WHOLE_BYTES_MAX: u64 = 16 << 20;
-/// As much as the core lets pass as media.
-const MEDIA_BYTES_MAX: u64 = 20 << 20;
 
 /// What is shown, and the digest of the whole where the file is small enough to have one.
 pub(super) fn of(
     opened: OpenedFile,
     window: Window,
+    media_bytes_max: u64,
     stop: &Stop,
 ) -> Result<(Body, Option<Digest>), ToolError> {
     let place = opened.place().clone();
@@ -40,11 +39,11 @@ pub(super) fn of(
             return Err(ToolError::Failure(format!("Cannot read binary file: {}", place.spelled_text())));
         }
         Kind::Media(mime) => {
-            let rest = MEDIA_BYTES_MAX + 1 - (head.len() as u64).min(MEDIA_BYTES_MAX);
+            let rest = media_bytes_max.saturating_add(1).saturating_sub(head.len() as u64);
             let whole = [head, read_at_most(&mut file, rest).map_err(unreadable)?].concat();
-            if whole.len() as u64 > MEDIA_BYTES_MAX {
+            if whole.len() as u64 > media_bytes_max {
                 return Err(ToolError::Failure(format!(
-                    "Media exceeds {MEDIA_BYTES_MAX} byte ingestion limit: {} ({size} bytes)",
+                    "Media exceeds {media_bytes_max} byte ingestion limit: {} ({size} bytes)",
                     place.spelled_text()
                 )));
             }
