@@ -13,9 +13,16 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
     max_term_width = 100,
     arg_required_else_help = true
 )]
-#[command(after_help = "Data goes to standard output, everything else to standard error.\n\
-    Exit codes: 0 ok, 1 defect, 2 usage or configuration, 3 tool failure, 4 invalid input or output, 5 denied,\n\
-    6 approval needed and nobody to ask, 7 unknown or stale tool, 8 outcome unknown, 124 deadline, 130/143 interrupted.")]
+#[command(after_help = "\
+Data goes to standard output, everything else to standard error.
+
+Exit codes:
+  0  all is well                         6  approval needed, and nobody to ask
+  1  a defect, or not recorded           7  no such tool, or no longer
+  2  usage, configuration, tool files    8  a call died, and its outcome is unknown
+  3  the tool failed                   124  haft's own deadline passed
+  4  invalid input or output           130  interrupted
+  5  denied by a rule or a person      143  terminated")]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) globals: Globals,

@@ -39,9 +39,10 @@ fn list(
     let mut sessions = store.sessions(None)?;
     if !all {
         sessions.retain(|session| session.project == project);
-        let surplus = sessions.len().saturating_sub(limit);
-        sessions.drain(..surplus);
+        sessions.truncate(limit);
     }
+    // The store names the newest first; the newest stands last, where a person looks.
+    sessions.reverse();
     if terminal.json {
         let sessions: Vec<Value> = sessions.iter().map(document).collect();
         terminal.document(&json!({ "v": 1, "sessions": sessions }))?;
@@ -80,6 +81,7 @@ fn tree(setting: &Setting, store: &Store, terminal: Terminal, id: Option<&str>) 
         None => store
             .sessions(None)?
             .into_iter()
+            .rev()
             .filter(|session| session.parent.is_none() && session.project == project)
             .collect(),
     };
@@ -135,7 +137,7 @@ async fn remove(store: &Store, terminal: Terminal, id: &str, yes: bool) -> Resul
                 anyhow::anyhow!("removing {} needs consent, and there is nobody to ask", session.id);
             return Err(Failure::new(Exit::Unanswered, failure).hint("say --yes"));
         }
-        if !confirm(&format!("Remove {} with {} calls and their outputs?", session.id, session.calls)) {
+        if !confirm(&format!("Remove {} with {} and their outputs?", session.id, calls(session.calls))) {
             return Ok(Exit::Denied);
         }
     }
@@ -171,7 +173,11 @@ fn missing(id: &str) -> Failure {
 fn line(terminal: Terminal, session: &SessionRow) -> String {
     let style = terminal.out();
     let title = visible(&format!("{} {}", session.agent, session.title));
-    format!("{}  {}  {} calls  {title}", style.dim(&moment(session.updated_ms)), session.id, session.calls)
+    format!("{}  {}  {}  {title}", style.dim(&moment(session.updated_ms)), session.id, calls(session.calls))
+}
+
+fn calls(count: u64) -> String {
+    if count == 1 { "1 call".to_owned() } else { format!("{count} calls") }
 }
 
 fn document(session: &SessionRow) -> Value {

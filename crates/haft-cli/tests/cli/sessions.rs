@@ -46,7 +46,11 @@ fn a_session_is_exported_as_messages_with_tool_parts() {
     );
     assert!(place.run(&["session", "export", "--all"]).out.contains("exported text"));
     assert!(place.run(&["session", "show", "one"]).out.contains("read"));
-    assert!(place.run(&["session", "list"]).out.contains("one"));
+    place.run(&["call", "read", "filePath=a.txt", "--session", "two"]);
+    let listed = place.run(&["session", "list", "-n", "1", "--json"]).json();
+    assert_eq!(listed["sessions"][0]["id"], "two", "the newest is never left out");
+    let all = place.run(&["session", "list"]).out;
+    assert!(all.find("one").unwrap() < all.find("two").unwrap(), "the newest stands last: {all}");
     assert!(place.run(&["session", "tree", "one"]).out.contains("one"));
 }
 
