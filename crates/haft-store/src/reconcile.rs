@@ -19,6 +19,9 @@ use crate::redact::{REDACTED, Redactor};
 /// Larger files are not read only to find out what became of a call.
 const FILE_BYTES_MAX: u64 = 1 << 30;
 
+/// So much of a directory is searched for what was left behind.
+const ENTRIES_MAX: usize = 100_000;
+
 /// Settles every call, and drops every request, of processes that died. Says which outcomes are unknown.
 pub(crate) fn all(connection: &mut Connection, places: &Places) -> Result<Vec<Notice>, Fault> {
     let mut census = Census::new(&places.run);
@@ -126,10 +129,12 @@ impl Unsettled {
         Ok(self)
     }
 
+    /// What became of it, from what is there now. What it left half done beside its files is removed first.
     fn judge(&self) -> Interruption {
         if !self.acted {
             return Interruption::NotStarted;
         }
+        self.intents.iter().for_each(tidy_up);
         if self.blind || self.intents.is_empty() {
             return Interruption::Unknown;
         }
@@ -146,6 +151,20 @@ impl Unsettled {
     fn notice(&self) -> Option<Notice> {
         let (call, session) = (CallId::parse(&self.id).ok()?, SessionId::parse(&self.session).ok()?);
         Some(Notice::OutcomeUnknown { call, session, tool: self.tool.clone() })
+    }
+}
+
+/// Removes the files that held new content and never took their place. One that cannot be removed does no harm.
+fn tidy_up(intent: &Intent) {
+    let Some(entries) = intent.path.parent().and_then(|directory| fs::read_dir(directory).ok()) else {
+        return;
+    };
+    let left = intent.temporary();
+    for entry in entries.take(ENTRIES_MAX).filter_map(Result::ok) {
+        let is_left = entry.file_name().to_str().is_some_and(|name| name.starts_with(&left));
+        if is_left && entry.file_type().is_ok_and(|kind| kind.is_file()) {
+            let _stays = fs::remove_file(entry.path());
+        }
     }
 }
 

@@ -100,6 +100,15 @@ pub struct Intent {
     pub after: Option<String>,
 }
 
+impl Intent {
+    /// How the name of a file begins that holds the new content until it takes its place. If the process dies before,
+    /// whoever finds the call knows by it what was left behind.
+    pub fn temporary(&self) -> String {
+        let mark = self.after.as_deref().unwrap_or("gone");
+        format!(".haft-tmp-{}", mark.get(..24).unwrap_or(mark))
+    }
+}
+
 /// Makes calls and their ends durable.
 pub trait Recorder: Send + Sync {
     /// Records that a call was made, before anything comes of it. Dropped before it returns, it leaves no call open:

@@ -18,8 +18,6 @@ use super::place::Place;
 use super::root::{Made, Root};
 use super::write::WriteTarget;
 
-/// How temporary files begin, so that they can be told from a person's own.
-const TEMPORARY: &str = ".haft-tmp-";
 /// So many names are tried for a temporary file.
 const NAMES_MAX: usize = 16;
 
@@ -34,7 +32,8 @@ pub(super) fn commit(root: &Root, relative: &Path, target: &WriteTarget) -> Resu
 
     let failed = |source: io::Error| WorkspaceError::Write { path: place.shown(), source };
     let mode = if standing.is_some() { 0o600 } else { 0o666 };
-    let (temporary, mut file) = Temporary::create(&directory, mode).map_err(failed)?;
+    let (temporary, mut file) =
+        Temporary::create(&directory, &target.intent().temporary(), mode).map_err(failed)?;
     file.write_all(target.bytes()).map_err(failed)?;
     if let Some((old, stat)) = &standing {
         attributes::keep(old, stat, &file).map_err(failed)?;
@@ -98,11 +97,11 @@ struct Temporary<'a> {
 
 impl<'a> Temporary<'a> {
     /// Makes one with this mode, less what the process's mask takes away.
-    fn create(directory: &'a OwnedFd, mode: u32) -> io::Result<(Temporary<'a>, File)> {
+    fn create(directory: &'a OwnedFd, beginning: &str, mode: u32) -> io::Result<(Temporary<'a>, File)> {
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mut tries = 0;
         loop {
-            let name = format!("{TEMPORARY}{:016x}", RandomState::new().hash_one(tries));
+            let name = format!("{beginning}-{:016x}", RandomState::new().hash_one(tries));
             match rustix::fs::openat(directory, &name, flags, Mode::from_raw_mode(mode)) {
                 Ok(fd) => return Ok((Temporary { directory, name, is_renamed: false }, File::from(fd))),
                 Err(Errno::EXIST) if tries < NAMES_MAX => tries += 1,

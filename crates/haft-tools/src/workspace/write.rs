@@ -88,6 +88,15 @@ impl WriteTarget {
     pub(super) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
+
+    /// What is announced before anything is touched, and what temporary files are named by.
+    pub(super) fn intent(&self) -> Intent {
+        Intent {
+            path: self.place.real().to_owned(),
+            before: self.expected.as_ref().map(Digest::to_string),
+            after: Some(self.digest.to_string()),
+        }
+    }
 }
 
 impl Ask for WriteTarget {
@@ -100,11 +109,7 @@ impl Ask for WriteTarget {
     }
 
     fn intents(&self) -> Vec<Intent> {
-        vec![Intent {
-            path: self.place.real().to_owned(),
-            before: self.expected.as_ref().map(Digest::to_string),
-            after: Some(self.digest.to_string()),
-        }]
+        vec![self.intent()]
     }
 
     fn show(&self) -> Showing {
