@@ -8,6 +8,8 @@
 mod actions;
 mod blocking;
 mod patches;
+mod retained;
+mod searching;
 mod seen;
 mod services;
 mod table;

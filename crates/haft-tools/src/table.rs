@@ -5,7 +5,8 @@ use haft::{Action, Offer, Tool, When};
 use crate::patches::uses_patches;
 use crate::services::ToolServices;
 use crate::tools::{
-    invalid::Invalid, list::List, read::Read, todoread::TodoRead, todowrite::TodoWrite, write::Write,
+    edit::Edit, glob::Glob, grep::Grep, invalid::Invalid, list::List, read::Read, todoread::TodoRead,
+    todowrite::TodoWrite, write::Write,
 };
 
 /// One row: the name, what makes the tool, the action its rules are filed under, and to whom it is shown.
@@ -21,6 +22,9 @@ struct Row {
 const TABLE: &[Row] = &[
     Row { name: "invalid",   make: |_| Tool::new(Invalid),         action: "invalid",   when: || When::Never },
     Row { name: "read",      make: |s| Tool::new(Read::new(s)),      action: "read",      when: || When::Always },
+    Row { name: "glob",      make: |s| Tool::new(Glob::new(s)),      action: "glob",      when: || When::Always },
+    Row { name: "grep",      make: |s| Tool::new(Grep::new(s)),      action: "grep",      when: || When::Always },
+    Row { name: "edit",      make: |s| Tool::new(Edit::new(s)),      action: "edit",      when: without_patches },
     Row { name: "write",     make: |s| Tool::new(Write::new(s)),     action: "edit",      when: without_patches },
     Row { name: "list",      make: |s| Tool::new(List::new(s)),      action: "list",      when: || When::Always },
     Row { name: "todowrite", make: |s| Tool::new(TodoWrite::new(s)), action: "todowrite", when: || When::Always },

@@ -50,6 +50,12 @@ impl Bench {
 
     /// The same files, with rules that deny.
     pub(crate) fn denying(&self, rules: &[(&str, &str)]) -> Bench {
+        let rules: Vec<_> = rules.iter().map(|(action, pattern)| (*action, *pattern, "deny")).collect();
+        self.ruled(&rules)
+    }
+
+    /// The same files, with rules: the action, the pattern and the effect of each.
+    pub(crate) fn ruled(&self, rules: &[(&str, &str, &str)]) -> Bench {
         Bench::with(self.top.clone(), self.services.workspace.clone(), rules, Gate::new)
     }
 
@@ -60,16 +66,16 @@ impl Bench {
     fn with(
         top: Arc<TempDir>,
         workspace: Workspace,
-        denied: &[(&str, &str)],
+        ruled: &[(&str, &str, &str)],
         gate: fn(GateParts) -> Gate,
     ) -> Bench {
         let recorder: Arc<dyn Recorder> = Arc::new(MemoryRecorder::default());
         let events = Events::new(recorder.clone());
         let origin = || Origin::named(Layer::Session, "the test");
         let mut rules = Ruleset::new([Rule::new("*", "*", Effect::Allow, origin())]);
-        rules.extend(
-            denied.iter().map(|(action, pattern)| Rule::new(action, pattern, Effect::Deny, origin())),
-        );
+        rules.extend(ruled.iter().map(|(action, pattern, effect)| {
+            Rule::new(action, pattern, Effect::parse(effect).unwrap(), origin())
+        }));
         let gate = gate(GateParts {
             policy: Box::new(Arc::new(rules)),
             grants: Arc::new(MemoryGrants::default()),

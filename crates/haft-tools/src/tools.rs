@@ -1,5 +1,8 @@
 //! The tools, one file each.
 
+pub(crate) mod edit;
+pub(crate) mod glob;
+pub(crate) mod grep;
 pub(crate) mod invalid;
 pub(crate) mod list;
 pub(crate) mod read;

@@ -2,7 +2,8 @@
 //!
 //! A path becomes a [`Place`], a place becomes a target, a target is approved, and only the permit for it reaches an
 //! effect. Every file is opened from a directory that was opened once, without following a link, so what was decided
-//! about is what is touched, or nothing is. Walking a tree lists names by path, follows no link and opens no file.
+//! about is what is touched, or nothing is. Walking a tree lists names by path and follows no link; a file
+//! that a search comes upon is opened like any other.
 
 mod ask;
 mod attributes;
@@ -15,11 +16,13 @@ mod error;
 mod file;
 mod fold;
 mod hooks_path;
+mod lock;
 mod place;
 mod protected;
 mod read;
 mod resolve;
 mod root;
+mod search;
 mod walk;
 mod write;
 
@@ -34,6 +37,7 @@ pub use error::{ResolveError, WorkspaceError};
 pub use file::OpenedFile;
 pub use place::{Kind, Place};
 pub use read::{Opened, ReadTarget};
+pub(crate) use search::{Candidate, Hidden, Judged, Link, SearchSpec, SearchTarget, Watch};
 pub use walk::{Tree, TreeSpec};
 pub use write::{BlockedTarget, WriteTarget, Written};
 
@@ -54,6 +58,8 @@ struct Shared {
     given: Vec<(PathBuf, PathBuf)>,
     /// One commit at a time: what a commit compared is what it replaces.
     commits: Mutex<()>,
+    /// One change at a time, from writing it to knowing that it was seen.
+    changes: tokio::sync::Mutex<()>,
 }
 
 impl Workspace {
@@ -75,6 +81,7 @@ impl Workspace {
             disk: Root::open(Path::new("/"))?,
             given,
             commits: Mutex::new(()),
+            changes: tokio::sync::Mutex::new(()),
         })))
     }
 
@@ -93,6 +100,12 @@ impl Workspace {
         let spelled = resolve::lexical(self.directory(), path)?;
         let (real, kind) = resolve::canonical(&spelled)?;
         Ok(Place::new(self, spelled, real, kind))
+    }
+
+    /// Waits until no other call of this process is between changing a file and noting what is in it now. It is not to
+    /// be held while a person is asked.
+    pub(crate) async fn alone(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        self.0.changes.lock().await
     }
 
     /// The roots that count as inside, the repository's first.

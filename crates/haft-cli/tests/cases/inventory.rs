@@ -13,10 +13,10 @@ use crate::report::Report;
 use crate::workspace::Workspace;
 
 /// Without these a binary is no haft, so their absence is a failure and not a reason to skip.
-const CORE_TOOLS: [&str; 6] = ["read", "write", "todowrite", "todoread", "list", "invalid"];
+const CORE_TOOLS: [&str; 7] = ["read", "edit", "write", "todowrite", "todoread", "list", "invalid"];
 const CORE_KINDS: [&str; 5] = ["registry", "permission", "wildcard", "truncate", "bound"];
 /// Those of the core tools that the workspace's own cases call.
-const CORE_TOOLS_WITH_CASES: [&str; 3] = ["read", "write", "todowrite"];
+const CORE_TOOLS_WITH_CASES: [&str; 4] = ["read", "edit", "write", "todowrite"];
 
 /// The tools and the kinds of probe that exist.
 #[derive(Default)]

@@ -39,10 +39,10 @@ fn models_are_shown_what_suits_them() {
     let shown = |model| -> Vec<String> {
         bench.definitions(model).iter().map(|tool| tool.name.to_string()).collect()
     };
-    let all = ["read", "write", "list", "todowrite", "todoread"];
+    let all = ["read", "glob", "grep", "edit", "write", "list", "todowrite", "todoread"];
     assert_eq!(shown(None), all);
     assert_eq!(shown(Some("claude-sonnet-4-5")), all);
-    assert_eq!(shown(Some("gpt-5")), ["read", "list", "todowrite", "todoread"]);
+    assert_eq!(shown(Some("gpt-5")), ["read", "glob", "grep", "list", "todowrite", "todoread"]);
     let order: Vec<String> = bench.all_definitions().iter().map(|tool| tool.name.to_string()).collect();
     assert_eq!(order[0], "invalid");
     assert_eq!(order[1..], all);
@@ -55,6 +55,9 @@ fn tools_that_change_files_share_an_action() {
     let expected = [
         "invalid invalid",
         "read read",
+        "glob glob",
+        "grep grep",
+        "edit edit",
         "write edit",
         "list list",
         "todowrite todowrite",
@@ -113,6 +116,77 @@ fn schemas_are_what_models_know() {
           },
           "required": [
             "filePath"
+          ]
+        }
+
+        glob
+        {
+          "type": "object",
+          "additionalProperties": false,
+          "properties": {
+            "pattern": {
+              "type": "string",
+              "description": "The glob pattern to match files against."
+            },
+            "path": {
+              "type": "string",
+              "description": "The directory to search: absolute, or relative to the working directory. Leave it out for the working directory."
+            }
+          },
+          "required": [
+            "pattern"
+          ]
+        }
+
+        grep
+        {
+          "type": "object",
+          "additionalProperties": false,
+          "properties": {
+            "pattern": {
+              "type": "string",
+              "description": "The regular expression to search for."
+            },
+            "path": {
+              "type": "string",
+              "description": "The directory or file to search: absolute, or relative to the working directory. Leave it out for the working directory."
+            },
+            "include": {
+              "type": "string",
+              "description": "A glob that names of files must match, such as `*.rs` or `*.{ts,tsx}`."
+            }
+          },
+          "required": [
+            "pattern"
+          ]
+        }
+
+        edit
+        {
+          "type": "object",
+          "additionalProperties": false,
+          "properties": {
+            "filePath": {
+              "type": "string",
+              "description": "The path of the file to edit: absolute, or relative to the working directory."
+            },
+            "oldString": {
+              "type": "string",
+              "description": "The text to replace, as it is in the file. Empty to create a file."
+            },
+            "newString": {
+              "type": "string",
+              "description": "The text to put in its place, which must be different."
+            },
+            "replaceAll": {
+              "type": "boolean",
+              "description": "Whether to replace every occurrence; otherwise there must be exactly one."
+            }
+          },
+          "required": [
+            "filePath",
+            "oldString",
+            "newString"
           ]
         }
 

@@ -3,7 +3,7 @@
 use haft::Action;
 use haft::permission::{Question, Resource};
 
-use super::place::Place;
+use super::place::{Kind, Place};
 use super::protected::Protection;
 
 /// Leaving the workspace comes first, then what is protected, then the tool's own action.
@@ -31,11 +31,38 @@ fn protected(place: &Place) -> Question {
     Question { action: Action::new("protected_path"), resources, save }
 }
 
-fn leaving(place: &Place) -> Question {
+/// Looking at the content of a file.
+pub(super) fn looking(place: &Place) -> Question {
+    Question { action: Action::new("read"), resources: place.resources(), save: vec!["*".to_owned()] }
+}
+
+/// Leaving the workspace for where a place really is.
+pub(super) fn leaving(place: &Place) -> Question {
     let directory = place.surroundings().to_string_lossy();
     let directory = directory.trim_end_matches('/');
     let (everything, save) = (format!("{directory}/*"), format!("{}/*", exactly(directory)));
-    Question::new(Action::new("external_directory"), Resource::new(everything)).saving(save)
+    Question::new(leaving_action(), Resource::new(everything)).saving(save)
+}
+
+/// The same where rules speak of the link that leads there: the last rule about either decides.
+pub(super) fn leaving_by_link(place: &Place) -> Question {
+    let mut question = leaving(place);
+    let by_link = everything_below_spelled(place);
+    question.resources = question.resources.into_iter().map(|real| real.or(by_link.clone())).collect();
+    question
+}
+
+/// What a rule about a link, not about where it leads, would have to match.
+pub(super) fn everything_below_spelled(place: &Place) -> String {
+    let spelled = match place.kind() {
+        Kind::Directory => place.spelled(),
+        Kind::Missing | Kind::File | Kind::Special(_) => place.spelled().parent().unwrap_or(place.spelled()),
+    };
+    format!("{}/*", spelled.to_string_lossy().trim_end_matches('/'))
+}
+
+pub(super) fn leaving_action() -> Action {
+    Action::new("external_directory")
 }
 
 /// A pattern for one path. A star in a name must not become a wildcard; a question mark matches it, and little else.

@@ -14,6 +14,7 @@ use super::digest::Digest;
 use super::draft::check_replaceable;
 use super::error::WorkspaceError;
 use super::file::LOOK;
+use super::lock::lock;
 use super::place::Place;
 use super::root::{Made, Root};
 use super::write::WriteTarget;
@@ -28,6 +29,7 @@ pub(super) fn commit(root: &Root, relative: &Path, target: &WriteTarget) -> Resu
         return Err(WorkspaceError::Directory { path: place.shown() });
     };
     let (directory, made) = open_above(root, above, target).map_err(|error| sorted(place, error))?;
+    lock(&directory, place)?;
     let standing = look_again(&directory, Path::new(name), target)?;
 
     let failed = |source: io::Error| WorkspaceError::Write { path: place.shown(), source };

@@ -4,8 +4,15 @@ use std::fmt::{self, Write};
 
 use imara_diff::{Algorithm, Diff, InternedInput, Interner, Token, UnifiedDiffConfig, UnifiedDiffPrinter};
 
-/// Larger contents are described instead of compared.
+/// Larger changes are described instead of compared.
 pub(super) const DIFF_BYTES_MAX: usize = 1 << 20;
+
+/// Of larger contents, only what differs is compared.
+const COMPARED_WHOLE_BYTES_MAX: usize = 64 << 10;
+/// Of those, so many lines before and after the change are looked at.
+const CONTEXT_LINES: usize = 4;
+
+const BOM: char = '\u{feff}';
 
 /// The unified diff of two contents of a file. It is empty if they are equal.
 pub(super) fn unified(path: &str, before: Before<'_>, after: &[u8]) -> String {
@@ -20,19 +27,56 @@ pub(super) fn unified(path: &str, before: Before<'_>, after: &[u8]) -> String {
         },
     };
     let after_text = match std::str::from_utf8(after) {
-        Ok(_) if after.len() > DIFF_BYTES_MAX => return described("too large to compare"),
         Ok(text) => text,
         Err(_) => return described("the new content is not UTF-8 text"),
     };
+    // A byte order mark that stays is nothing that anybody has to look at.
+    let (before, after_text) = match (before.strip_prefix(BOM), after_text.strip_prefix(BOM)) {
+        (Some(before), Some(after)) => (before, after),
+        _ => (before, after_text),
+    };
+    let is_large = before.len().max(after_text.len()) > COMPARED_WHOLE_BYTES_MAX;
+    let (skipped, before, after_text) = match is_large {
+        true => differing(before, after_text),
+        false => (0, before, after_text),
+    };
+    if before.len().max(after_text.len()) > DIFF_BYTES_MAX {
+        return described("too large to compare");
+    }
     let input = InternedInput::new(before, after_text);
     let mut diff = Diff::compute(Algorithm::Histogram, &input);
     diff.postprocess_lines(&input);
     if diff.count_additions() == 0 && diff.count_removals() == 0 {
         return String::new();
     }
-    let printer = Lines(&input.interner);
+    let printer = Lines { interner: &input.interner, skipped };
     let hunks = diff.unified_diff(&printer, UnifiedDiffConfig::default(), &input);
     format!("--- {path}\n+++ {path}\n{hunks}")
+}
+
+/// The lines from the first that differs to the last, with a few around them, and how many lines come before.
+fn differing<'a>(before: &'a str, after: &'a str) -> (u32, &'a str, &'a str) {
+    let same = before.bytes().zip(after.bytes()).take_while(|(a, b)| a == b).count();
+    let start = back(before.as_bytes(), same);
+    let (b, a) = (&before.as_bytes()[start..], &after.as_bytes()[start..]);
+    let same = b.iter().rev().zip(a.iter().rev()).take_while(|(a, b)| a == b).count();
+    let kept = on(&b[b.len() - same..]);
+    let left_out = same - kept;
+    let skipped = before.as_bytes()[..start].iter().filter(|byte| **byte == b'\n').count();
+    let (before_end, after_end) = (before.len() - left_out, after.len() - left_out);
+    (u32::try_from(skipped).unwrap_or(u32::MAX), &before[start..before_end], &after[start..after_end])
+}
+
+/// Where the context before a position begins.
+fn back(bytes: &[u8], at: usize) -> usize {
+    let newlines = bytes[..at].iter().enumerate().rev().filter(|(_, byte)| **byte == b'\n');
+    newlines.map(|(at, _)| at + 1).nth(CONTEXT_LINES).unwrap_or(0)
+}
+
+/// How long the context at the beginning of some bytes is.
+fn on(bytes: &[u8]) -> usize {
+    let newlines = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
+    newlines.map(|(at, _)| at + 1).nth(CONTEXT_LINES).unwrap_or(bytes.len())
 }
 
 /// What was there before.
@@ -44,11 +88,15 @@ pub(super) enum Before<'a> {
 }
 
 /// Prints as GNU diff does, with its remark about a missing newline at the end.
-struct Lines<'a>(&'a Interner<&'a str>);
+struct Lines<'a> {
+    interner: &'a Interner<&'a str>,
+    /// How many lines were left out before the first one.
+    skipped: u32,
+}
 
 impl Lines<'_> {
     fn line(&self, f: &mut impl Write, mark: char, token: Token) -> fmt::Result {
-        let line = self.0[token];
+        let line = self.interner[token];
         write!(f, "{mark}{line}")?;
         if line.ends_with('\n') { Ok(()) } else { f.write_str("\n\\ No newline at end of file\n") }
     }
@@ -57,7 +105,7 @@ impl Lines<'_> {
 impl UnifiedDiffPrinter for Lines<'_> {
     fn display_header(&self, mut f: impl Write, a: u32, b: u32, a_len: u32, b_len: u32) -> fmt::Result {
         // An empty range is named by the line before it.
-        let start = |at: u32, len: u32| if len == 0 { at } else { at + 1 };
+        let start = |at: u32, len: u32| self.skipped + if len == 0 { at } else { at + 1 };
         writeln!(f, "@@ -{},{a_len} +{},{b_len} @@", start(a, a_len), start(b, b_len))
     }
 
@@ -79,6 +127,31 @@ mod tests {
     #[expect(clippy::needless_pass_by_value, reason = "an expectation is written where it is checked")]
     fn check(before: Before<'_>, after: &str, expected: Expect) {
         expected.assert_eq(&unified("a.txt", before, after.as_bytes()));
+    }
+
+    #[test]
+    fn a_small_change_of_a_large_text_is_shown() {
+        let before: String = (0..200_000).map(|line| format!("line {line}\n")).collect();
+        let after = before.replace("line 150000\n", "one\ntwo\n");
+        check(
+            Before::Bytes(before.as_bytes()),
+            &after,
+            expect![[r#"
+                --- a.txt
+                +++ a.txt
+                @@ -149998,8 +149998,9 @@
+                 line 149996
+                 line 149997
+                 line 149998
+                 line 149999
+                -line 150000
+                +one
+                +two
+                 line 150001
+                 line 150002
+                 line 150003
+            "#]],
+        );
     }
 
     #[test]

@@ -22,6 +22,9 @@ use crate::blocking::blocking;
 /// Larger files are not replaced: comparing them would take longer than anybody waits.
 const REPLACED_BYTES_MAX: u64 = 4 << 30;
 
+/// Larger files are not edited piece by piece: their whole text has to be in memory.
+const WHOLE_BYTES_MAX: usize = 64 << 20;
+
 const BOM: &str = "\u{feff}";
 
 /// What stands at a place.
@@ -36,19 +39,35 @@ pub struct Draft {
 struct Standing {
     digest: Digest,
     has_bom: bool,
-    /// The content, if it is small enough to be compared.
+    /// The content, unless it is too large for what the draft is for.
     content: Option<Vec<u8>>,
 }
 
 impl Workspace {
     /// Looks at what stands at a place, to plan a change to it. What could not be changed is refused already here.
     pub async fn draft(&self, place: Place) -> Result<Draft, WorkspaceError> {
+        self.draft_up_to(place, DIFF_BYTES_MAX).await
+    }
+
+    /// Like [`draft`](Self::draft), but with the whole text, to change a piece of it. Files that are too large for
+    /// that are refused.
+    pub async fn draft_whole(&self, place: Place) -> Result<Draft, WorkspaceError> {
+        let draft = self.draft_up_to(place, WHOLE_BYTES_MAX).await?;
+        match &draft.standing {
+            Some(Standing { content: None, .. }) => {
+                Err(WorkspaceError::Unwieldy { path: draft.place.shown(), limit: WHOLE_BYTES_MAX })
+            }
+            Some(Standing { content: Some(_), .. }) | None => Ok(draft),
+        }
+    }
+
+    async fn draft_up_to(&self, place: Place, kept: usize) -> Result<Draft, WorkspaceError> {
         let workspace = self.clone();
         blocking(move |_| {
             let standing = match workspace.open_place(&place)? {
                 Found::File(file, stat) => {
                     check_replaceable(&place, &stat)?;
-                    Some(stand(&place, file.into_file())?)
+                    Some(stand(&place, file.into_file(), kept)?)
                 }
                 Found::Directory(_) => return Err(WorkspaceError::Directory { path: place.shown() }),
                 Found::Missing if is_of_the_kernel(place.real()) => {
@@ -74,12 +93,28 @@ impl Draft {
         self.standing.as_ref().map(|standing| &standing.digest)
     }
 
+    /// The text that stands there; `None` if nothing does, or if the draft was made without the whole content.
+    pub fn text(&self) -> Result<Option<&str>, WorkspaceError> {
+        let Some(content) = self.standing.as_ref().and_then(|standing| standing.content.as_ref()) else {
+            return Ok(None);
+        };
+        match std::str::from_utf8(content) {
+            Ok(text) => Ok(Some(text)),
+            Err(source) => Err(WorkspaceError::NotText { path: self.place.shown(), source }),
+        }
+    }
+
     /// Plans to put a text there, in place of whatever stands there, under the action its rules are filed under. A
     /// byte order mark is kept, exactly once; nothing else is changed about the text.
     pub fn replace(self, action: Action, text: &str) -> WriteTarget {
         let bare = text.trim_start_matches(BOM);
         let has_bom = bare.len() < text.len() || self.standing.as_ref().is_some_and(|old| old.has_bom);
         let bytes = [if has_bom { BOM } else { "" }, bare].concat().into_bytes();
+        self.revise(action, bytes)
+    }
+
+    /// Plans to put exactly these bytes there.
+    pub fn revise(self, action: Action, bytes: Vec<u8>) -> WriteTarget {
         let before = match &self.standing {
             None => Before::Nothing,
             Some(Standing { content: Some(content), .. }) => Before::Bytes(content),
@@ -108,12 +143,12 @@ pub(super) fn check_replaceable(place: &Place, stat: &Stat) -> Result<(), Worksp
     Ok(())
 }
 
-fn stand(place: &Place, mut file: std::fs::File) -> Result<Standing, WorkspaceError> {
+fn stand(place: &Place, mut file: std::fs::File, kept: usize) -> Result<Standing, WorkspaceError> {
     let mut read = || {
         let mut head = Vec::new();
-        Read::by_ref(&mut file).take(DIFF_BYTES_MAX as u64 + 1).read_to_end(&mut head)?;
+        Read::by_ref(&mut file).take(kept as u64 + 1).read_to_end(&mut head)?;
         let has_bom = head.starts_with(BOM.as_bytes());
-        if head.len() <= DIFF_BYTES_MAX {
+        if head.len() <= kept {
             return Ok(Standing { digest: Digest::of(&head), has_bom, content: Some(head) });
         }
         let digest = Digest::of_reader(head.as_slice().chain(&mut file).take(REPLACED_BYTES_MAX + 1))?;

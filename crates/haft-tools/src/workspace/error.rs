@@ -107,6 +107,28 @@ pub enum WorkspaceError {
         /// Its size.
         bytes: u64,
     },
+    /// It is too large to be held in memory as a whole.
+    #[error("{path} has more than {limit} bytes, too many to be edited piece by piece")]
+    Unwieldy {
+        /// The path.
+        path: String,
+        /// How many bytes it may have.
+        limit: usize,
+    },
+    /// It is no text that can be edited.
+    #[error("{path} is not UTF-8 text and cannot be edited: {source}")]
+    NotText {
+        /// The path.
+        path: String,
+        /// Where it stops being text.
+        source: std::str::Utf8Error,
+    },
+    /// Other processes keep changing files in its directory.
+    #[error("{path} could not be written: another process keeps its directory locked; try again")]
+    Locked {
+        /// The path.
+        path: String,
+    },
     /// A glob does not parse.
     #[error("invalid pattern: {0}")]
     Pattern(#[source] ignore::Error),
@@ -157,6 +179,9 @@ impl From<WorkspaceError> for ToolError {
             | WorkspaceError::ReadOnly { .. }
             | WorkspaceError::HardLinked { .. }
             | WorkspaceError::TooLarge { .. }
+            | WorkspaceError::Unwieldy { .. }
+            | WorkspaceError::NotText { .. }
+            | WorkspaceError::Locked { .. }
             | WorkspaceError::Pattern(_)
             | WorkspaceError::Read { .. }
             | WorkspaceError::Write { .. }

@@ -4,10 +4,10 @@ use std::fs::FileType;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-use haft::permission::Resource;
+use haft::permission::{Question, Resource};
 use haft::visible;
 
-use super::Workspace;
+use super::{Workspace, ask};
 
 /// What is at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,6 +98,19 @@ impl Place {
     /// The absolute path as it was spelled, as text.
     pub fn spelled_text(&self) -> String {
         text(&self.spelled)
+    }
+
+    /// The question whether its content may be looked at.
+    pub(crate) fn looking(&self) -> Question {
+        ask::looking(self)
+    }
+
+    /// If a link outside the workspace was on the way: the question whether to leave by that link's name.
+    pub(crate) fn leaving_by_its_name(&self) -> Option<Question> {
+        let is_outside = |link: &String| Path::new(link).is_absolute();
+        let by_link = !self.inside && self.link.as_ref().is_some_and(is_outside);
+        let resource = || Resource::new(ask::everything_below_spelled(self));
+        by_link.then(|| Question::new(ask::leaving_action(), resource()))
     }
 
     /// What rules speak of: what is really there and, where a link leads to it, also the link. A rule that denies
