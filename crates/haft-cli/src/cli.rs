@@ -104,6 +104,8 @@ pub(crate) enum Command {
         #[arg(long)]
         force: bool,
     },
+    /// Takes back what calls changed in files; without --yes, shows what that would change
+    Undo(UndoArgs),
     /// Shows what haft keeps, and removes what may go
     Gc {
         /// Removes it
@@ -251,6 +253,18 @@ pub(crate) enum LogCommand {
     },
     /// Checks that the record is whole
     Verify,
+}
+
+/// What to undo.
+#[derive(Args)]
+pub(crate) struct UndoArgs {
+    /// The call, or the beginning of its id; the last one that changed files in this project unless given. With
+    /// --session, every call of that session
+    #[arg(conflicts_with = "session")]
+    pub(crate) call: Option<String>,
+    /// Does it; rules that deny still hold
+    #[arg(long, short = 'y')]
+    pub(crate) yes: bool,
 }
 
 /// Which part of an output to print.

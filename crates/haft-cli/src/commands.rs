@@ -11,4 +11,5 @@ pub(crate) mod session;
 pub(crate) mod shell;
 pub(crate) mod tools;
 pub(crate) mod trust;
+pub(crate) mod undo;
 pub(crate) mod when;

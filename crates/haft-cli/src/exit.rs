@@ -121,7 +121,9 @@ fn of_past(past: &Past) -> Exit {
             Ended::Broken(_) => Exit::Defect,
             Ended::Cancelled => Exit::Interrupted,
             Ended::Interrupted(Interruption::Unknown) => Exit::OutcomeUnknown,
-            Ended::Interrupted(Interruption::NotStarted | Interruption::Committed) => Exit::Failed,
+            Ended::Interrupted(
+                Interruption::NotStarted | Interruption::Committed | Interruption::RolledBack,
+            ) => Exit::Failed,
         },
     }
 }

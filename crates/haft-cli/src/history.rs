@@ -19,6 +19,9 @@ pub(crate) fn end(ended: &Ended) -> String {
         Ended::Cancelled => "was cancelled".to_owned(),
         Ended::Interrupted(Interruption::NotStarted) => "died before it changed anything".to_owned(),
         Ended::Interrupted(Interruption::Committed) => "died after its change was made".to_owned(),
+        Ended::Interrupted(Interruption::RolledBack) => {
+            "died while changing files; those it had changed were put back".to_owned()
+        }
         Ended::Interrupted(Interruption::Unknown) => {
             "died, and whether its change was made is unknown: look before you repeat it".to_owned()
         }

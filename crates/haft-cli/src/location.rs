@@ -6,11 +6,13 @@ use haft::permission::{
     Asker, Effect, Gate, GateParts, GrantBook, Layer, MemoryGrants, Nobody, Origin, Rehearsed, Rule, Ruleset,
 };
 use haft::{
-    Audience, Call, Events, Limits, Memory, MemoryOutputs, MemoryRecorder, OutputStore, Recorder,
-    Registration, Registry, Services, ShortMemory, Subscription, Turn, TurnSpec, Viewer,
+    Audience, Call, CallId, Events, Journal, Limits, Memory, MemoryOutputs, MemoryRecorder, OutputStore,
+    Recorder, Registration, Registry, Services, ShortMemory, Subscription, Turn, TurnSpec, Viewer,
 };
-use haft_store::{CallFilter, CallRow, Lookup, Queue, Redactor, Retention, Store, StoreOptions};
-use haft_tools::{ToolServices, Workspace};
+use haft_store::{
+    CallFilter, CallRow, JournalBounds, Lookup, Queue, Redactor, Retention, Store, StoreOptions,
+};
+use haft_tools::{DiskRestorer, ToolServices, UndoPlan, Workspace, plan_undo};
 
 use crate::cli::{ConsentArgs, OnAsk};
 use crate::config;
@@ -34,6 +36,8 @@ pub(crate) struct Location<'s> {
     registry: Registry,
     services: Services,
     store: Option<Store>,
+    workspace: Workspace,
+    journal: Arc<dyn Journal>,
     _builtins: Registration,
 }
 
@@ -62,13 +66,16 @@ impl<'s> Location<'s> {
         };
         let workspace = Workspace::open(&setting.directory, setting.worktree.as_deref())
             .map_err(|error| Failure::new(Exit::Usage, error))?;
+        let (files, journal) = (workspace.clone(), keepers.journal.clone());
         let tools = ToolServices {
             workspace,
             gate: gate.clone(),
             outputs: keepers.outputs.clone(),
             memory: keepers.memory,
+            journal: keepers.journal,
             events: events.clone(),
             media_bytes_max: limits(setting).media as u64,
+            require_read: setting.config.require_read(),
         };
         let registry = Registry::root();
         let builtins = registry.register(haft_tools::builtins(&tools));
@@ -82,7 +89,16 @@ impl<'s> Location<'s> {
             limits: limits(setting),
         };
         let registry = registry.child();
-        Ok(Location { setting, rules, registry, services, store: keepers.store, _builtins: builtins })
+        Ok(Location {
+            setting,
+            rules,
+            registry,
+            services,
+            store: keepers.store,
+            workspace: files,
+            journal,
+            _builtins: builtins,
+        })
     }
 
     pub(crate) fn registry(&self) -> &Registry {
@@ -116,6 +132,11 @@ impl<'s> Location<'s> {
         listener: impl Fn(haft::Seq, &haft::Event) + Send + Sync + 'static,
     ) -> Subscription {
         self.services.events.subscribe(listener)
+    }
+
+    /// Plans to undo calls, and changes nothing.
+    pub(crate) async fn plan_undo(&self, calls: &[CallId]) -> Result<UndoPlan, haft::ToolError> {
+        plan_undo(&self.workspace, &*self.journal, calls).await
     }
 
     /// What a rehearsal took down.
@@ -159,6 +180,7 @@ struct Keepers {
     outputs: Arc<dyn OutputStore>,
     grants: Arc<dyn GrantBook>,
     memory: Arc<dyn Memory>,
+    journal: Arc<dyn Journal>,
     store: Option<Store>,
 }
 
@@ -169,22 +191,29 @@ impl Keepers {
             recorder: shared.clone(),
             outputs: shared.clone(),
             grants: shared.clone(),
-            memory: shared,
+            memory: shared.clone(),
+            journal: shared,
             store: Some(store),
         }
     }
 
-    /// A rehearsal writes nothing, but reads the grants that would count, if there is a store to read them from.
+    /// A rehearsal writes nothing, but reads the grants that would count and what could be undone, if there is a store.
     fn rehearsing(setting: &Setting) -> Result<Keepers, Failure> {
-        let grants: Arc<dyn GrantBook> = match setting.paths.data.join(haft_store::FILE).exists() {
-            true => Arc::new(open_store(setting)?),
-            false => Arc::new(MemoryGrants::default()),
-        };
+        let recorder = Arc::new(MemoryRecorder::default());
+        let (grants, journal): (Arc<dyn GrantBook>, Arc<dyn Journal>) =
+            match setting.paths.data.join(haft_store::FILE).exists() {
+                true => {
+                    let store = Arc::new(open_store(setting)?);
+                    (store.clone(), store)
+                }
+                false => (Arc::new(MemoryGrants::default()), recorder.clone()),
+            };
         Ok(Keepers {
-            recorder: Arc::new(MemoryRecorder::default()),
+            recorder,
             outputs: Arc::new(MemoryOutputs::default()),
             grants,
             memory: Arc::new(ShortMemory::default()),
+            journal,
             store: None,
         })
     }
@@ -198,6 +227,8 @@ pub(crate) fn open_store(setting: &Setting) -> Result<Store, Failure> {
         directory: setting.directory.to_string_lossy().into_owned(),
         redactor: Redactor::from_env(setting.env.iter()),
         retention: retention(setting),
+        journal: journal_bounds(setting),
+        restorer: Arc::new(DiskRestorer),
     });
     let (store, notices) = opened.map_err(|error| {
         Failure::new(Exit::Defect, error)
@@ -212,6 +243,11 @@ pub(crate) fn open_store(setting: &Setting) -> Result<Store, Failure> {
 fn retention(setting: &Setting) -> Retention {
     let configured = setting.config.retention();
     Retention { days: configured.days, total_bytes: configured.bytes }
+}
+
+fn journal_bounds(setting: &Setting) -> JournalBounds {
+    let configured = setting.config.journal();
+    JournalBounds { days: configured.days, bytes: configured.bytes }
 }
 
 /// The rules that hold: every layer, and last what was said on the command line.

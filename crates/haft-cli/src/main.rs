@@ -60,6 +60,7 @@ async fn run(cli: Cli, terminal: Terminal) -> Result<Exit, Failure> {
         Command::Trust { command, directory, force } => {
             commands::trust::run(&globals, terminal, command, directory, force)
         }
+        Command::Undo(args) => commands::undo::run(&globals, terminal, &args).await,
         Command::Gc { yes } => commands::gc::run(&globals, terminal, yes).await,
         Command::Doctor => commands::doctor::run(&globals, terminal).await,
         Command::Completions { shell } => commands::shell::completions(terminal, shell),

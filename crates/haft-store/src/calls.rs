@@ -1,8 +1,9 @@
 //! The life of a call's record: pending, running, completed or error. Each step is one statement that checks the last.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use haft::{Call, CallId, Ended, Input, Intent, Opened, Past, Seq};
+use haft::{Call, CallId, Change, Ended, Image, Input, Opened, Past, Restorer, Seq};
 use rusqlite::types::{Value as SqlValue, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::json;
@@ -11,10 +12,12 @@ use crate::canonical::input_digest;
 use crate::end::{Told, ended};
 use crate::events::{self, NewEvent};
 use crate::fault::Fault;
+use crate::files::Places;
 use crate::process::Census;
 use crate::reconcile;
 use crate::redact::Redactor;
-use crate::store::Shared;
+use crate::store::{JournalBounds, Shared};
+use crate::{images, journal};
 
 /// How far back equal calls are counted.
 const REPEATS_MAX: u32 = 100;
@@ -26,7 +29,8 @@ pub(crate) struct NewCall {
     project: String,
     directory: String,
     process: String,
-    run: PathBuf,
+    places: Places,
+    restorer: Arc<dyn Restorer>,
     at_ms: i64,
 }
 
@@ -47,7 +51,8 @@ impl NewCall {
             project: store.project.clone(),
             directory: store.directory.clone(),
             process: store.process.id().to_owned(),
-            run: store.places.run.clone(),
+            places: store.places.clone(),
+            restorer: store.restorer.clone(),
             at_ms,
         }
     }
@@ -105,7 +110,7 @@ impl NewCall {
                 row.id
             )));
         }
-        row.into_past(connection, &self.process, &self.run).map(Some)
+        row.into_past(connection, self).map(Some)
     }
 
     fn touch_session(&self, connection: &Connection) -> Result<(), Fault> {
@@ -218,14 +223,14 @@ impl PastRow {
         })
     }
 
-    fn into_past(self, connection: &Connection, process: &str, run: &Path) -> Result<Past, Fault> {
+    fn into_past(self, connection: &Connection, asking: &NewCall) -> Result<Past, Fault> {
         let id = CallId::parse(&self.id).map_err(|error| Fault::Nonsense("a call", error.to_string()))?;
         if let Some(settlement) = self.settlement {
             return Ok(Past::Ended(id, ended(connection, &settlement)?));
         }
         // Its process may have died since this one started.
-        if self.process != process && !Census::new(run).is_alive(&self.process) {
-            let interruption = reconcile::one(connection, &self.id)?;
+        if self.process != asking.process && !Census::new(&asking.places.run).is_alive(&self.process) {
+            let interruption = reconcile::one(connection, &asking.places, &*asking.restorer, &self.id)?;
             return Ok(Past::Ended(id, Ended::Interrupted(interruption)));
         }
         Ok(Past::Running(id))
@@ -254,23 +259,64 @@ pub(crate) fn run(
     )
 }
 
-/// Records that a call is about to change something. Of several changes to one file, the first `before` and the last
-/// `after` count.
-pub(crate) fn act(connection: &Connection, call: &str, intents: &[(SqlValue, Intent)]) -> Result<(), Fault> {
+/// Records that a call is about to change something. A change of a file that the call has changed already goes on from
+/// there; otherwise the earlier one was never made, and was planned anew.
+pub(crate) fn act(
+    connection: &Connection,
+    call: &str,
+    changes: &[(SqlValue, Change)],
+    bounds: JournalBounds,
+    at_ms: i64,
+) -> Result<(), Fault> {
     let changed = connection
         .prepare_cached(
             "UPDATE call SET acted = 1, blind = max(blind, ?2) WHERE id = ?1 AND state IN ('pending', 'running')",
         )?
-        .execute(params![call, intents.is_empty()])?;
+        .execute(params![call, changes.is_empty()])?;
     if changed == 0 {
         return Err(not_under_way(call));
     }
-    let mut insert = connection.prepare_cached(
-        "INSERT INTO intent (call, path, before, after) VALUES (?1, ?2, ?3, ?4)
-         ON CONFLICT (call, path) DO UPDATE SET after = excluded.after",
-    )?;
-    for (path, intent) in intents {
-        insert.execute(params![call, path, intent.before, intent.after])?;
+    for (path, change) in changes {
+        announce(connection, call, path, change)?;
+        for image in [&change.before, &change.after].into_iter().flatten() {
+            images::keep(connection, bounds, image, at_ms)?;
+        }
+    }
+    if images::total(connection)? > bounds.bytes {
+        images::forget(connection, bounds, at_ms)?;
+    }
+    Ok(())
+}
+
+fn announce(connection: &Connection, call: &str, path: &SqlValue, change: &Change) -> Result<(), Fault> {
+    let digest = |image: &Option<Image>| image.as_ref().map(|image| image.digest.clone());
+    let attributes = |image: &Option<Image>| {
+        image.as_ref().and_then(|image| image.attributes.as_ref()).map(journal::written).transpose()
+    };
+    connection
+        .prepare_cached(
+            "INSERT INTO intent (call, path, before, after, before_attributes, after_attributes, made)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+             ON CONFLICT (call, path) DO UPDATE SET
+                 before = iif(excluded.before IS after, before, excluded.before),
+                 before_attributes = iif(excluded.before IS after, before_attributes, excluded.before_attributes),
+                 made = iif(excluded.before IS after, made, excluded.made),
+                 after = excluded.after,
+                 after_attributes = excluded.after_attributes",
+        )?
+        .execute(params![
+            call,
+            path,
+            digest(&change.before),
+            digest(&change.after),
+            attributes(&change.before)?,
+            attributes(&change.after)?,
+            i64::try_from(change.made).unwrap_or(0),
+        ])?;
+    let mut undo =
+        connection.prepare_cached("INSERT OR IGNORE INTO undo (call, path, undone) VALUES (?1, ?2, ?3)")?;
+    for undone in &change.undoes {
+        undo.execute(params![call, path, undone.as_str()])?;
     }
     Ok(())
 }

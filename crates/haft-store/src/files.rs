@@ -13,6 +13,8 @@ pub(crate) struct Places {
     pub(crate) data: PathBuf,
     pub(crate) database: PathBuf,
     pub(crate) outputs: PathBuf,
+    /// What files held, where that is large.
+    pub(crate) images: PathBuf,
     pub(crate) run: PathBuf,
     /// Left behind by a process that found the database damaged while using it.
     pub(crate) suspect: PathBuf,
@@ -28,6 +30,7 @@ impl Places {
             data: data.to_owned(),
             database: data.join(FILE),
             outputs: data.join("outputs"),
+            images: data.join("images"),
             run: data.join("run"),
             suspect: data.join("haft.db.suspect"),
             mark: data.join("haft.db.mark"),

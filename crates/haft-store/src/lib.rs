@@ -1,7 +1,7 @@
 //! The store: calls and their ends, events, outputs, grants and memory, in SQLite and local files.
 //!
-//! A [`Store`] implements four seams of the core ([`haft::Recorder`], [`haft::OutputStore`],
-//! [`haft::permission::GrantBook`], [`haft::Memory`]), answers the questions of the command line, and lets several
+//! A [`Store`] implements five seams of the core ([`haft::Recorder`], [`haft::Journal`],
+//! [`haft::OutputStore`], [`haft::permission::GrantBook`], [`haft::Memory`]), answers the questions of the command line, and lets several
 //! processes share one data directory. A [`Queue`] is somebody to ask who may be in another process.
 //!
 //! What changes the world is on the disk before it begins and before its end is told; what only looks survives the
@@ -24,6 +24,8 @@ mod events;
 mod wire;
 mod redact;
 mod outputs;
+mod journal;
+mod images;
 mod sweep;
 mod grants;
 mod memory;
@@ -47,7 +49,7 @@ pub use query::{CallDetail, CallFilter, CallRow, Lookup, State};
 pub use queue::{Answered, PendingRequest, Queue};
 pub use redact::{REDACTED, Redactor};
 pub use sessions::{NewSession, Removal, SessionRow};
-pub use store::{Retention, Store, StoreOptions};
+pub use store::{JournalBounds, Retention, Store, StoreOptions};
 pub use sweep::Swept;
 pub use usage::Usage;
 

@@ -3,7 +3,8 @@
 use rusqlite::{Connection, TransactionBehavior};
 
 /// The migrations. The position of one, counted from 1, is the schema it leads to.
-pub(crate) const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001.sql")];
+pub(crate) const MIGRATIONS: &[&str] =
+    &[include_str!("../migrations/0001.sql"), include_str!("../migrations/0002.sql")];
 
 /// Marks the file as haft's: `haft` in ASCII.
 const APPLICATION: i32 = 0x6861_6674;

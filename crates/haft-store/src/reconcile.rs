@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
-use haft::{CallId, Ended, Intent, Interruption, SessionId};
+use haft::{CallId, Change, Ended, Intent, Interruption, Restorer, SessionId};
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
 use crate::calls::path_from_sql;
@@ -12,6 +12,7 @@ use crate::clock::now_ms;
 use crate::end::End;
 use crate::fault::Fault;
 use crate::files::Places;
+use crate::journal;
 use crate::open::Notice;
 use crate::process::Census;
 use crate::redact::{REDACTED, Redactor};
@@ -23,7 +24,11 @@ const FILE_BYTES_MAX: u64 = 1 << 30;
 const ENTRIES_MAX: usize = 100_000;
 
 /// Settles every call, and drops every request, of processes that died. Says which outcomes are unknown.
-pub(crate) fn all(connection: &mut Connection, places: &Places) -> Result<Vec<Notice>, Fault> {
+pub(crate) fn all(
+    connection: &mut Connection,
+    places: &Places,
+    restorer: &dyn Restorer,
+) -> Result<Vec<Notice>, Fault> {
     let mut census = Census::new(&places.run);
     let mut dead =
         processes(connection, "SELECT DISTINCT process FROM call WHERE state IN ('pending', 'running')")?;
@@ -38,7 +43,7 @@ pub(crate) fn all(connection: &mut Connection, places: &Places) -> Result<Vec<No
     for process in &dead {
         for call in unsettled(connection, process)? {
             // Files are read before the transaction, which others may be waiting for.
-            judged.push((call.judge(), call));
+            judged.push((call.judge(connection, places, restorer)?, call));
         }
     }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -56,12 +61,17 @@ pub(crate) fn all(connection: &mut Connection, places: &Places) -> Result<Vec<No
 }
 
 /// Settles one call of a process that died.
-pub(crate) fn one(connection: &Connection, id: &str) -> Result<Interruption, Fault> {
+pub(crate) fn one(
+    connection: &Connection,
+    places: &Places,
+    restorer: &dyn Restorer,
+    id: &str,
+) -> Result<Interruption, Fault> {
     let call = connection.query_row(&unsettled_where("id = ?1"), [id], Unsettled::of).optional()?;
     let call = call
         .ok_or_else(|| Fault::Said(format!("the call {id} is not under way")))?
         .with_intents(connection)?;
-    let interruption = call.judge();
+    let interruption = call.judge(connection, places, restorer)?;
     settle(connection, id, interruption)?;
     Ok(interruption)
 }
@@ -71,6 +81,9 @@ pub(crate) fn words(interruption: Interruption) -> &'static str {
     match interruption {
         Interruption::NotStarted => "the process died before the call changed anything",
         Interruption::Committed => "the process died after the call had changed what it was to change",
+        Interruption::RolledBack => {
+            "the process died while the call was changing files, and those it had changed were put back"
+        }
         Interruption::Unknown => "the process died, and whether the call took effect is unknown",
     }
 }
@@ -129,22 +142,35 @@ impl Unsettled {
         Ok(self)
     }
 
-    /// What became of it, from what is there now. What it left half done beside its files is removed first.
-    fn judge(&self) -> Interruption {
+    /// What became of it, from what is there now. What it left half done beside its files is removed first; if it had
+    /// changed some files and not others, the ones it had changed are put back.
+    fn judge(
+        &self,
+        connection: &Connection,
+        places: &Places,
+        restorer: &dyn Restorer,
+    ) -> Result<Interruption, Fault> {
         if !self.acted {
-            return Interruption::NotStarted;
+            return Ok(Interruption::NotStarted);
         }
-        self.intents.iter().for_each(tidy_up);
+        for intent in &self.intents {
+            tidy_up(intent);
+            // An earlier start may have died while putting it back.
+            tidy_up(&Intent { after: intent.before.clone(), ..intent.clone() });
+        }
         if self.blind || self.intents.is_empty() {
-            return Interruption::Unknown;
+            return Ok(Interruption::Unknown);
         }
         let found: Vec<Found> = self.intents.iter().map(look).collect();
         if found.iter().all(|found| found.is_after) {
-            Interruption::Committed
+            Ok(Interruption::Committed)
         } else if found.iter().all(|found| found.is_before) {
-            Interruption::NotStarted
+            Ok(Interruption::NotStarted)
+        } else if found.iter().all(|found| found.is_before || found.is_after) {
+            let changes = journal::changes(connection, places, &self.id)?;
+            Ok(roll_back(&changes, restorer))
         } else {
-            Interruption::Unknown
+            Ok(Interruption::Unknown)
         }
     }
 
@@ -166,6 +192,22 @@ fn tidy_up(intent: &Intent) {
             let _stays = fs::remove_file(entry.path());
         }
     }
+}
+
+/// Puts back every file that holds what the call was to leave.
+fn roll_back(changes: &[Change], restorer: &dyn Restorer) -> Interruption {
+    for change in changes {
+        let intent = change.intent();
+        let found = look(&intent);
+        if found.is_before {
+            continue;
+        }
+        let restored = found.is_after && restorer.restore(change).is_ok();
+        if !restored {
+            return Interruption::Unknown;
+        }
+    }
+    Interruption::RolledBack
 }
 
 /// How a file compares with what a call announced.

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use haft::{BoxFuture, Call, Ended, Event, Intent, Opened, Recorder, Seq, StoreError, ToolContext};
+use haft::{BoxFuture, Call, Change, Ended, Event, Image, Opened, Recorder, Seq, StoreError, ToolContext};
 use serde_json::Value;
 
+use crate::background::off_thread;
 use crate::calls::{self, NewCall};
 use crate::clock::now_ms;
 use crate::end::End;
 use crate::events::{self, NewEvent};
+use crate::images;
 use crate::store::Store;
 use crate::writer::Durability;
 
@@ -84,15 +86,34 @@ impl Recorder for Store {
     fn acting<'a>(
         &'a self,
         context: &'a ToolContext,
-        intents: &'a [Intent],
+        changes: &'a [Change],
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         self.note_acting(&context.call);
+        let what = "record what a call is about to change";
         let call = context.call.clone();
-        let stored = |intent: &Intent| (calls::path_to_sql(&intent.path, &self.0.redactor), intent.clone());
-        let intents: Vec<_> = intents.iter().map(stored).collect();
-        Box::pin(self.write("record what a call is about to change", Durability::Disk, move |connection| {
-            calls::act(connection, call.as_str(), &intents)
-        }))
+        let stored = |change: &Change| (calls::path_to_sql(&change.path, &self.0.redactor), change.clone());
+        let changes: Vec<_> = changes.iter().map(stored).collect();
+        Box::pin(async move {
+            let images = changes.iter().flat_map(|(_, change)| [&change.before, &change.after]);
+            let images: Vec<Image> = images.flatten().cloned().collect();
+            let (places, bounds) = (self.0.places.clone(), self.0.journal);
+            let adding = match images::needs_shelf(bounds, &images) {
+                true => Some(off_thread(move || Ok(images::shelve(&places, bounds, &images)?)).await),
+                false => None,
+            };
+            let adding = adding.transpose().map_err(|fault| {
+                let images = self.0.places.images.display();
+                fault.into_error(format!("could not keep what the files hold now in {images}"))
+            })?;
+            let adding = Arc::new(adding);
+            let held = adding.clone();
+            let at = now_ms();
+            self.write(what, Durability::Disk, move |connection| {
+                let _held = held;
+                calls::act(connection, call.as_str(), &changes, bounds, at)
+            })
+            .await
+        })
     }
 
     fn ended<'a>(

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use haft::{CallId, StoreError};
+use haft::{CallId, Restorer, StoreError};
 use rusqlite::Connection;
 
 use crate::connection::Reader;
@@ -18,7 +18,7 @@ use crate::writer::{Durability, Writer};
 use crate::{reconcile, sweep};
 
 /// What a store is opened with.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct StoreOptions {
     /// The directory that holds everything. It is made if there is none.
     pub data_dir: PathBuf,
@@ -30,6 +30,25 @@ pub struct StoreOptions {
     pub redactor: Redactor,
     /// How long outputs are kept, and how many.
     pub retention: Retention,
+    /// How much is kept to undo changes with.
+    pub journal: JournalBounds,
+    /// Puts back what calls of dead processes had changed half-way.
+    pub restorer: Arc<dyn Restorer>,
+}
+
+/// How much is kept to undo changes with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct JournalBounds {
+    /// What was used last longer ago goes.
+    pub days: u32,
+    /// Beyond this total, what was used longest ago goes.
+    pub bytes: u64,
+}
+
+impl Default for JournalBounds {
+    fn default() -> JournalBounds {
+        JournalBounds { days: 30, bytes: 1 << 30 }
+    }
 }
 
 /// How long retained outputs are kept, and how many.
@@ -61,6 +80,8 @@ pub(crate) struct Shared {
     pub(crate) directory: String,
     pub(crate) redactor: Redactor,
     pub(crate) retention: Retention,
+    pub(crate) journal: JournalBounds,
+    pub(crate) restorer: Arc<dyn Restorer>,
     /// Calls that are about to change something; their ends go to the disk.
     acting: Mutex<HashSet<CallId>>,
 }
@@ -72,11 +93,11 @@ impl Store {
         open::make_directories(&places)?;
         let process = Process::begin(&places.run)
             .map_err(|source| OpenError::Directory { path: places.run.clone(), source })?;
-        let (connection, notices) = prepared(&places)?;
+        let (connection, notices) = prepared(&places, &*options.restorer)?;
 
         // Leftovers that stay do no harm; the next start tries again.
         let _stay = process::clear_stale(&places.run);
-        let chore = sweep::due(&connection, &places, options.retention);
+        let chore = sweep::due(&connection, &places, options.retention, options.journal);
         let writer = Writer::start(connection, places.clone(), chore)
             .map_err(|source| OpenError::Directory { path: places.data.clone(), source })?;
         let shared = Shared {
@@ -88,6 +109,8 @@ impl Store {
             directory: options.directory,
             redactor: options.redactor,
             retention: options.retention,
+            journal: options.journal,
+            restorer: options.restorer,
             acting: Mutex::default(),
         };
         Ok((Store(Arc::new(shared)), notices))
@@ -158,7 +181,7 @@ impl Shared {
 }
 
 /// Opens the database and reconciles. A database that turns out damaged on the way is looked at again, thoroughly.
-fn prepared(places: &Places) -> Result<(Connection, Vec<Notice>), OpenError> {
+fn prepared(places: &Places, restorer: &dyn Restorer) -> Result<(Connection, Vec<Notice>), OpenError> {
     let failed = |fault: Fault| OpenError::Reconcile {
         path: places.database.clone(),
         source: fault.into_error("could not settle the calls of dead processes".to_owned()),
@@ -166,7 +189,7 @@ fn prepared(places: &Places) -> Result<(Connection, Vec<Notice>), OpenError> {
     let (mut connection, mut notices) = open::database(places)?;
     let shrunk = Mark::open(places).check(&connection, places);
     notices.extend(shrunk.map_err(|error| failed(error.into()))?);
-    match reconcile::all(&mut connection, places) {
+    match reconcile::all(&mut connection, places, restorer) {
         Ok(unknown) => {
             notices.extend(unknown);
             Ok((connection, notices))
@@ -175,7 +198,7 @@ fn prepared(places: &Places) -> Result<(Connection, Vec<Notice>), OpenError> {
             drop(connection);
             open::mark_suspect(places)?;
             let (mut connection, notices) = open::database(places)?;
-            reconcile::all(&mut connection, places).map_err(failed)?;
+            reconcile::all(&mut connection, places, restorer).map_err(failed)?;
             Ok((connection, notices))
         }
         Err(fault) => Err(failed(fault)),

@@ -1,4 +1,5 @@
-//! Sweeping: outputs that are too old, or too many, go; those of an open session stay.
+//! Sweeping: outputs that are too old, or too many, go; those of an open session stay. So do images of files, apart
+//! from those of calls that are under way.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -13,9 +14,10 @@ use crate::background::off_thread;
 use crate::clock::now_ms;
 use crate::fault::Fault;
 use crate::files::{self, Places};
+use crate::images;
 use crate::outputs::{UNFINISHED, path_of};
 use crate::process::Census;
-use crate::store::{Retention, Store};
+use crate::store::{JournalBounds, Retention, Store};
 use crate::writer::{Chore, Durability};
 
 /// A session that did something this recently is open.
@@ -36,30 +38,45 @@ pub struct Swept {
     pub bytes: u64,
     /// Files that nothing referred to, left behind by processes that died.
     pub leftovers: u64,
+    /// How many images of files went; what they belong to can no longer be undone.
+    pub images: u64,
+    /// Their size.
+    pub images_bytes: u64,
 }
 
 impl Store {
     /// Removes outputs that are older than the retention allows or, oldest first, beyond its total; never one of an
     /// open session. `now_ms` is the present in Unix milliseconds.
     pub async fn sweep(&self, now_ms: i64) -> Result<Swept, StoreError> {
-        let (places, retention) = (self.0.places.clone(), self.0.retention);
+        let (places, retention, journal) = (self.0.places.clone(), self.0.retention, self.0.journal);
         let kept = self.0.places.clone();
-        let swept = self
+        let (swept, forgotten) = self
             .write("sweep outputs", Durability::Process, move |connection| {
                 let plan = plan(connection, &places, retention, now_ms)?;
                 forget(connection, &plan)?;
-                Ok(plan)
+                Ok((plan, images::forget(connection, journal, now_ms)?))
             })
             .await?;
         let known = self.read("list the outputs", known)?;
+        let unused =
+            self.read("tidy up the images", |connection| images::tidy(connection, &self.0.places))?;
         let outputs = kept.outputs.clone();
         let removed = off_thread(move || remove(&kept.outputs, &swept, &known, now_ms)).await;
-        removed.map_err(|fault| fault.into_error(format!("could not sweep {}", outputs.display())))
+        let mut swept =
+            removed.map_err(|fault| fault.into_error(format!("could not sweep {}", outputs.display())))?;
+        swept.leftovers += unused;
+        (swept.images, swept.images_bytes) = forgotten;
+        Ok(swept)
     }
 }
 
 /// A sweep for when there is time, if the last one was long enough ago.
-pub(crate) fn due(connection: &Connection, places: &Places, retention: Retention) -> Option<Chore> {
+pub(crate) fn due(
+    connection: &Connection,
+    places: &Places,
+    retention: Retention,
+    journal: JournalBounds,
+) -> Option<Chore> {
     let is_due = |connection: &Connection| swept_at(connection).is_ok_and(|at| now_ms() - at >= ms(EVERY));
     if !is_due(connection) {
         return None;
@@ -67,7 +84,7 @@ pub(crate) fn due(connection: &Connection, places: &Places, retention: Retention
     let places = places.clone();
     Some(Box::new(move |connection| {
         // Another process may have swept meanwhile; and what cannot be swept now is swept in an hour.
-        let _later = sweep_now(connection, &places, retention);
+        let _later = sweep_now(connection, &places, retention, journal);
     }))
 }
 
@@ -160,7 +177,12 @@ impl OpenSessions {
     }
 }
 
-fn sweep_now(connection: &mut Connection, places: &Places, retention: Retention) -> Result<Swept, Fault> {
+fn sweep_now(
+    connection: &mut Connection,
+    places: &Places,
+    retention: Retention,
+    journal: JournalBounds,
+) -> Result<Swept, Fault> {
     let now = now_ms();
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     if now - swept_at(&transaction)? < ms(EVERY) {
@@ -168,11 +190,13 @@ fn sweep_now(connection: &mut Connection, places: &Places, retention: Retention)
     }
     let plan = plan(&transaction, places, retention, now)?;
     forget(&transaction, &plan)?;
+    images::forget(&transaction, journal, now)?;
     transaction.execute(
         "INSERT INTO meta (key, value) VALUES ('swept_ms', ?1) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
         [now.to_string()],
     )?;
     transaction.commit()?;
+    images::tidy(connection, places)?;
     let known = known(connection)?;
     remove(&places.outputs, &plan, &known, now)
 }

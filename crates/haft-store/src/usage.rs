@@ -29,6 +29,8 @@ pub struct Usage {
     pub outputs: u64,
     /// Their size.
     pub outputs_bytes: u64,
+    /// What files held before and after changes, to undo them with.
+    pub journal_bytes: u64,
     /// How many sessions there are.
     pub sessions: u64,
     /// How many calls there are.
@@ -58,6 +60,7 @@ impl Store {
                 media_bytes: number(connection, "SELECT coalesce(sum(length(bytes)), 0) FROM media")?,
                 outputs: number(connection, "SELECT count(*) FROM output")?,
                 outputs_bytes: number(connection, "SELECT coalesce(sum(bytes), 0) FROM output")?,
+                journal_bytes: crate::images::total(connection)?,
                 sessions: number(connection, "SELECT count(*) FROM session")?,
                 calls: number(connection, "SELECT count(*) FROM call")?,
                 events: number(connection, "SELECT count(*) FROM event")?,

@@ -132,6 +132,7 @@ impl EndedRecord {
             Ended::Interrupted(interruption) => EndedRecord::Interrupted(match interruption {
                 Interruption::NotStarted => InterruptionRecord::NotStarted,
                 Interruption::Committed => InterruptionRecord::Committed,
+                Interruption::RolledBack => InterruptionRecord::RolledBack,
                 Interruption::Unknown => InterruptionRecord::Unknown,
             }),
         })
@@ -148,6 +149,7 @@ impl EndedRecord {
             EndedRecord::Interrupted(record) => Ended::Interrupted(match record {
                 InterruptionRecord::NotStarted => Interruption::NotStarted,
                 InterruptionRecord::Committed => Interruption::Committed,
+                InterruptionRecord::RolledBack => Interruption::RolledBack,
                 InterruptionRecord::Unknown => Interruption::Unknown,
             }),
         })
@@ -159,6 +161,7 @@ impl EndedRecord {
 enum InterruptionRecord {
     NotStarted,
     Committed,
+    RolledBack,
     Unknown,
 }
 

@@ -7,6 +7,7 @@
 
 mod actions;
 mod blocking;
+mod changing;
 mod patches;
 mod retained;
 mod searching;
@@ -14,6 +15,7 @@ mod seen;
 mod services;
 mod table;
 mod todos;
+mod undoing;
 mod tools;
 pub mod workspace;
 
@@ -21,7 +23,8 @@ pub use actions::action_of;
 pub use patches::uses_patches;
 pub use services::ToolServices;
 pub use table::builtins;
-pub use workspace::Workspace;
+pub use undoing::{RefusedFile, UndoPlan, plan_undo};
+pub use workspace::{DiskRestorer, Workspace};
 
 #[cfg(test)]
 mod testing;

@@ -20,17 +20,21 @@ pub(crate) async fn note(
     memory.remember(&context.session, &topic(place), &value).await.map(drop)
 }
 
-/// Fails if the file is not as the session saw it last. A file that is gone has nothing left to lose.
+/// Fails if the file is not as the session saw it last or, where that is required, if it never saw it.
 pub(crate) async fn check(
     memory: &dyn Memory,
     context: &ToolContext,
     place: &Place,
-    current: Option<&Digest>,
+    digest: &str,
+    require_read: bool,
 ) -> Result<(), ToolError> {
-    let Some(current) = current else { return Ok(()) };
     match memory.recall(&context.session, &topic(place)).await? {
-        Some(known) if known != current.to_string() => Err(ToolError::failure(format!(
+        Some(known) if known != digest => Err(ToolError::failure(format!(
             "{} has been modified since it was last read; read it again before writing",
+            place.shown()
+        ))),
+        None if require_read => Err(ToolError::failure(format!(
+            "{} has not been read in this session; read it before changing it",
             place.shown()
         ))),
         Some(_) | None => Ok(()),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use haft::permission::Gate;
-use haft::{Events, Memory, OutputStore};
+use haft::{Events, Journal, Memory, OutputStore};
 
 use crate::workspace::Workspace;
 
@@ -18,8 +18,12 @@ pub struct ToolServices {
     pub outputs: Arc<dyn OutputStore>,
     /// What a session remembers from one call to the next.
     pub memory: Arc<dyn Memory>,
+    /// What calls changed, to undo it by.
+    pub journal: Arc<dyn Journal>,
     /// Where tools report.
     pub events: Events,
     /// As many bytes of an image or a document as are shown, whoever produces it.
     pub media_bytes_max: u64,
+    /// Whether a file has to be read in a session before it is changed there.
+    pub require_read: bool,
 }

@@ -6,7 +6,7 @@ use crate::patches::uses_patches;
 use crate::services::ToolServices;
 use crate::tools::{
     edit::Edit, glob::Glob, grep::Grep, invalid::Invalid, list::List, read::Read, todoread::TodoRead,
-    todowrite::TodoWrite, write::Write,
+    todowrite::TodoWrite, undo::Undo, write::Write,
 };
 
 /// One row: the name, what makes the tool, the action its rules are filed under, and to whom it is shown.
@@ -29,6 +29,7 @@ const TABLE: &[Row] = &[
     Row { name: "list",      make: |s| Tool::new(List::new(s)),      action: "list",      when: || When::Always },
     Row { name: "todowrite", make: |s| Tool::new(TodoWrite::new(s)), action: "todowrite", when: || When::Always },
     Row { name: "todoread",  make: |s| Tool::new(TodoRead::new(s)),  action: "todoread",  when: || When::Always },
+    Row { name: "undo",      make: |s| Tool::new(Undo::new(s)),      action: "edit",      when: || When::Never },
 ];
 
 /// The built-in tools, made for one location.

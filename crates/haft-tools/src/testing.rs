@@ -28,6 +28,7 @@ pub(crate) struct Bench {
     registry: Registry,
     reported: Arc<Mutex<Vec<&'static str>>>,
     _registration: Registration,
+    later: Vec<Registration>,
     _subscription: Subscription,
 }
 
@@ -59,6 +60,15 @@ impl Bench {
         Bench::with(self.top.clone(), self.services.workspace.clone(), rules, Gate::new)
     }
 
+    /// The same files and the same record, with further rules.
+    pub(crate) fn again(&self, rules: &[(&str, &str, &str)]) -> Bench {
+        let mut bench = self.ruled(rules);
+        bench.services.journal = self.services.journal.clone();
+        let registration = bench.registry.register(builtins(&bench.services)).unwrap();
+        bench.later.push(registration);
+        bench
+    }
+
     fn rehearsing(&self) -> Bench {
         Bench::with(self.top.clone(), self.services.workspace.clone(), &[], Gate::rehearsal)
     }
@@ -69,7 +79,8 @@ impl Bench {
         ruled: &[(&str, &str, &str)],
         gate: fn(GateParts) -> Gate,
     ) -> Bench {
-        let recorder: Arc<dyn Recorder> = Arc::new(MemoryRecorder::default());
+        let kept = Arc::new(MemoryRecorder::default());
+        let recorder: Arc<dyn Recorder> = kept.clone();
         let events = Events::new(recorder.clone());
         let origin = || Origin::named(Layer::Session, "the test");
         let mut rules = Ruleset::new([Rule::new("*", "*", Effect::Allow, origin())]);
@@ -92,7 +103,16 @@ impl Bench {
                 heard.lock().unwrap().push(*name);
             }
         });
-        let services = ToolServices { workspace, gate, outputs, memory, events, media_bytes_max: 20 << 20 };
+        let services = ToolServices {
+            workspace,
+            gate,
+            outputs,
+            memory,
+            journal: kept,
+            events,
+            media_bytes_max: 20 << 20,
+            require_read: false,
+        };
         let registry = Registry::root();
         let registration = registry.register(builtins(&services)).unwrap();
         Bench {
@@ -103,6 +123,7 @@ impl Bench {
             registry,
             reported,
             _registration: registration,
+            later: Vec::new(),
             _subscription: subscription,
         }
     }
@@ -145,14 +166,22 @@ impl Bench {
 
     /// Settles a call.
     pub(crate) fn settle(&self, tool: &str, input: Value) -> Settlement {
+        self.settle_as(self.context(), tool, input)
+    }
+
+    /// Settles a call that must complete, and returns its id.
+    pub(crate) fn made(&self, tool: &str, input: Value) -> CallId {
+        let context = self.context();
+        match self.settle_as(context.clone(), tool, input) {
+            Settlement::Completed(_) => context.call,
+            Settlement::Rejected(rejection) => panic!("rejected: {rejection}"),
+        }
+    }
+
+    fn settle_as(&self, context: ToolContext, tool: &str, input: Value) -> Settlement {
         run(async {
             let turn = self.registry.turn(&spec(Audience::Operator), self.turn_services()).await.unwrap();
-            let call = Call {
-                context: self.context(),
-                provider_id: None,
-                name: tool.to_owned(),
-                input: Input::Json(input),
-            };
+            let call = Call { context, provider_id: None, name: tool.to_owned(), input: Input::Json(input) };
             turn.settle(call).await.unwrap()
         })
     }

@@ -8,4 +8,5 @@ pub(crate) mod list;
 pub(crate) mod read;
 pub(crate) mod todoread;
 pub(crate) mod todowrite;
+pub(crate) mod undo;
 pub(crate) mod write;

@@ -7,6 +7,7 @@
 
 mod ask;
 mod attributes;
+mod change;
 mod commit;
 mod diff;
 mod digest;
@@ -16,30 +17,35 @@ mod error;
 mod file;
 mod fold;
 mod hooks_path;
+mod image;
 mod lock;
 mod place;
 mod protected;
 mod read;
 mod resolve;
+mod restore;
 mod root;
 mod search;
+mod temporary;
 mod walk;
-mod write;
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+pub use change::{BlockedTarget, ChangeSet, Changed, FileChange};
+pub(crate) use diff::difference;
 pub use digest::Digest;
+pub(crate) use digest::digest_of;
 pub use directory::{DirectoryEntry, Entries, OpenedDirectory};
 pub use draft::Draft;
 pub use error::{ResolveError, WorkspaceError};
 pub use file::OpenedFile;
 pub use place::{Kind, Place};
 pub use read::{Opened, ReadTarget};
+pub use restore::DiskRestorer;
 pub(crate) use search::{Candidate, Hidden, Judged, Link, SearchSpec, SearchTarget, Watch};
 pub use walk::{Tree, TreeSpec};
-pub use write::{BlockedTarget, WriteTarget, Written};
 
 use root::Root;
 
@@ -100,6 +106,12 @@ impl Workspace {
         let spelled = resolve::lexical(self.directory(), path)?;
         let (real, kind) = resolve::canonical(&spelled)?;
         Ok(Place::new(self, spelled, real, kind))
+    }
+
+    /// Finds out what is at an absolute path that was a place before.
+    pub(crate) fn place_of(&self, path: &Path) -> Result<Place, ResolveError> {
+        let (real, kind) = resolve::canonical(path)?;
+        Ok(Place::new(self, path.to_owned(), real, kind))
     }
 
     /// Waits until no other call of this process is between changing a file and noting what is in it now. It is not to

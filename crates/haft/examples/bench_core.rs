@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 use haft::permission::{Effect, Gate, Layer, Origin, Pattern, Rule, Ruleset};
 use haft::preview::{Budget, Shape, preview};
 use haft::{
-    AgentId, Audience, BoundError, Boundary, BoxFuture, Call, CallId, Ended, Event, Events, Executor, Input,
-    Intent, Limits, MessageId, Model, OpenOutput, Opened, Output, OutputId, OutputStore, Presented, Recorder,
+    AgentId, Audience, BoundError, Boundary, BoxFuture, Call, CallId, Change, Ended, Event, Events, Executor,
+    Input, Limits, MessageId, Model, OpenOutput, Opened, Output, OutputId, OutputStore, Presented, Recorder,
     Registration, Registry, Seq, Services, SessionId, Shortening, StoreError, Tool, ToolContext, ToolError,
     Turn, TurnSpec, Viewer, bound,
 };
@@ -313,7 +313,7 @@ impl Recorder for Forgetful {
         done(Seq::default())
     }
 
-    fn acting<'a>(&'a self, _: &'a ToolContext, _: &'a [Intent]) -> BoxFuture<'a, Result<(), StoreError>> {
+    fn acting<'a>(&'a self, _: &'a ToolContext, _: &'a [Change]) -> BoxFuture<'a, Result<(), StoreError>> {
         done(())
     }
 

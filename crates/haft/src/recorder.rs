@@ -11,6 +11,7 @@ use crate::BoxFuture;
 use crate::error::BoxError;
 use crate::events::Event;
 use crate::id::CallId;
+use crate::journal::{Change, Journal, Journaled};
 use crate::settlement::{Call, Settlement};
 use crate::sync::{Mutex, lock};
 use crate::tool::ToolContext;
@@ -85,6 +86,8 @@ pub enum Interruption {
     NotStarted,
     /// What it was to change has been changed.
     Committed,
+    /// It had changed some of its files, and these were put back.
+    RolledBack,
     /// It may or may not have changed something.
     Unknown,
 }
@@ -122,11 +125,11 @@ pub trait Recorder: Send + Sync {
         changed_input: Option<&'a Value>,
     ) -> BoxFuture<'a, Result<Seq, StoreError>>;
 
-    /// Makes durable, to the disk, that a call is about to change something.
+    /// Makes durable, to the disk, that a call is about to change something, and what is in the files it changes.
     fn acting<'a>(
         &'a self,
         context: &'a ToolContext,
-        intents: &'a [Intent],
+        changes: &'a [Change],
     ) -> BoxFuture<'a, Result<(), StoreError>>;
 
     /// Records how a call ended, before anybody is told.
@@ -156,6 +159,8 @@ pub struct Remembered {
     pub ran: bool,
     /// Whether it changed, or was about to change, something.
     pub acted: bool,
+    /// The files it changed, or was about to change.
+    pub changes: Vec<Change>,
     /// How it ended.
     pub ended: Option<Ended>,
 }
@@ -192,7 +197,13 @@ impl Recorder for MemoryRecorder {
             calls.iter().rev().filter(|known| known.call.context.session == call.context.session);
         let same = |known: &&Remembered| known.call.name == call.name && known.call.input == call.input;
         let repeats = in_session.take_while(same).count() as u32;
-        calls.push(Remembered { call: call.clone(), ran: false, acted: false, ended: None });
+        calls.push(Remembered {
+            call: call.clone(),
+            ran: false,
+            acted: false,
+            changes: Vec::new(),
+            ended: None,
+        });
         done(Opened::New { seq: Seq::default(), repeats })
     }
 
@@ -208,9 +219,17 @@ impl Recorder for MemoryRecorder {
     fn acting<'a>(
         &'a self,
         context: &'a ToolContext,
-        _intents: &'a [Intent],
+        changes: &'a [Change],
     ) -> BoxFuture<'a, Result<(), StoreError>> {
-        self.update(context, |known| known.acted = true);
+        self.update(context, |known| {
+            known.acted = true;
+            for change in changes {
+                match known.changes.iter_mut().find(|earlier| earlier.path == change.path) {
+                    Some(earlier) => *earlier = earlier.followed_by(change),
+                    None => known.changes.push(change.clone()),
+                }
+            }
+        });
         done(())
     }
 
@@ -234,4 +253,36 @@ impl Recorder for MemoryRecorder {
     fn event<'a>(&'a self, _event: &'a Event) -> BoxFuture<'a, Result<Seq, StoreError>> {
         done(Seq::default())
     }
+}
+
+impl Journal for MemoryRecorder {
+    fn changes<'a>(&'a self, call: &'a CallId) -> BoxFuture<'a, Result<Vec<Journaled>, StoreError>> {
+        let calls = lock(&self.0);
+        let Some(known) = calls.iter().find(|known| known.call.context.call == *call) else {
+            return done(Vec::new());
+        };
+        let is_certain = known.is_completed();
+        let journaled = |change: &Change| Journaled {
+            call: call.clone(),
+            is_certain,
+            undone_by: undone_by(&calls, call, change),
+            change: change.clone(),
+        };
+        done(known.changes.iter().map(journaled).collect())
+    }
+}
+
+impl Remembered {
+    fn is_completed(&self) -> bool {
+        matches!(&self.ended, Some(Ended::Settled(settlement)) if matches!(**settlement, Settlement::Completed(_)))
+    }
+}
+
+fn undone_by(calls: &[Remembered], call: &CallId, change: &Change) -> Option<CallId> {
+    let undoing = calls.iter().rev().filter(|known| known.is_completed()).find_map(|known| {
+        let undoes = |other: &&Change| other.path == change.path && other.undoes.contains(call);
+        Some((&known.call.context.call, known.changes.iter().find(undoes)?))
+    })?;
+    let (by, undo) = undoing;
+    undone_by(calls, by, undo).is_none().then(|| by.clone())
 }

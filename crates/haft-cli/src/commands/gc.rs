@@ -31,6 +31,7 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, yes: bool) -> Res
             "directory": data,
             "database": { "bytes": usage.database_bytes + usage.log_bytes, "media": usage.media_bytes },
             "outputs": { "count": usage.outputs, "bytes": usage.outputs_bytes },
+            "journal": { "bytes": usage.journal_bytes },
             "sessions": usage.sessions,
             "calls": usage.calls,
             "events": usage.events,
@@ -38,7 +39,13 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, yes: bool) -> Res
             "sweepable": { "count": usage.sweepable, "bytes": usage.sweepable_bytes },
             "setAside": set_aside,
             "removed": swept.map(|(swept, compacted)| {
-                json!({ "count": swept.outputs.len(), "bytes": swept.bytes, "compacted": compacted })
+                json!({
+                    "count": swept.outputs.len(),
+                    "bytes": swept.bytes,
+                    "images": swept.images,
+                    "imagesBytes": swept.images_bytes,
+                    "compacted": compacted,
+                })
             }),
         }))?;
         return Ok(Exit::Ok);
@@ -50,6 +57,8 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, yes: bool) -> Res
         usage.sessions, usage.calls, usage.events, usage.grants
     ))?;
     terminal.line(&format!("  outputs   {:>10}   {} retained", size(usage.outputs_bytes), usage.outputs))?;
+    let journal = size(usage.journal_bytes);
+    terminal.line(&format!("  journal   {journal:>10}   what files held, to undo changes with"))?;
     for (path, bytes) in &usage.set_aside {
         terminal.line(&format!("  set aside {:>10}   {}", size(*bytes), visible(&path.to_string_lossy())))?;
     }

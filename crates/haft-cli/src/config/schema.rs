@@ -93,6 +93,7 @@ const TOP: &[Key] = &[
     haft("files", Holds::Keys(FILES)),
     both("formatter", Holds::Any),
     both("instructions", Holds::List),
+    haft("journal", Holds::Keys(RETENTION)),
     both("keybinds", Holds::Any),
     both("layout", Holds::Any),
     both("logLevel", Holds::Any),

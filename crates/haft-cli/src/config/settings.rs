@@ -10,7 +10,7 @@ use super::agents::DEFAULT_AGENT;
 use super::node::Node;
 use crate::paths::Env;
 
-/// How long outputs are kept.
+/// How long something is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Retention {
     /// At least this many days.
@@ -96,6 +96,20 @@ impl Config {
             days: days.map_or(shipped.days, |days| u32::try_from(days).unwrap_or(u32::MAX)),
             bytes: self.count("retention", "bytes").unwrap_or(shipped.bytes),
         }
+    }
+
+    /// How much is kept to undo changes with.
+    pub(crate) fn journal(&self) -> Retention {
+        let days = self.count("journal", "days");
+        Retention {
+            days: days.map_or(30, |days| u32::try_from(days).unwrap_or(u32::MAX)),
+            bytes: self.count("journal", "bytes").unwrap_or(1 << 30),
+        }
+    }
+
+    /// Whether a file has to be read in a session before it is changed there.
+    pub(crate) fn require_read(&self) -> bool {
+        self.get("files").and_then(|files| files.get("require_read")?.as_bool()) == Some(true)
     }
 
     /// The features that are switched on: any of `batch`, `exa`, `lsp`, `plan`.

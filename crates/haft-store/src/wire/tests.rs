@@ -162,8 +162,12 @@ fn rejection() -> impl Strategy<Value = Settlement> {
 }
 
 fn ended() -> impl Strategy<Value = Ended> {
-    let interruption =
-        prop::sample::select(vec![Interruption::NotStarted, Interruption::Committed, Interruption::Unknown]);
+    let interruption = prop::sample::select(vec![
+        Interruption::NotStarted,
+        Interruption::Committed,
+        Interruption::RolledBack,
+        Interruption::Unknown,
+    ]);
     prop_oneof![
         4 => completed().prop_map(|settlement| Ended::Settled(Box::new(settlement))),
         4 => rejection().prop_map(|settlement| Ended::Settled(Box::new(settlement))),

@@ -9,7 +9,7 @@ use haft::{Call, CallId, Ended, Intent, Interruption, MessageId, Opened, Past, R
 use haft_store::{CallFilter, Notice, State, digest};
 use serde_json::json;
 
-use crate::support::{call, completed, context, detail, open, open_noticing, whole_life};
+use crate::support::{call, changing, completed, context, detail, open, open_noticing, whole_life};
 
 const DIRECTORY: &str = "HAFT_STORE_VICTIM";
 const DEED: &str = "HAFT_STORE_DEED";
@@ -44,18 +44,29 @@ fn victim() {
         match deed.as_str() {
             "running" | "acknowledged" => {}
             "blind" => store.acting(&call.context, &[]).await.unwrap(),
-            "both" => store.acting(&call.context, &[change("a"), change("b")]).await.unwrap(),
+            "both" => store.acting(&call.context, &[change("a").into(), change("b").into()]).await.unwrap(),
+            "images" => {
+                let (a, b) =
+                    (changing(&path("a"), b"before", b"after"), changing(&path("b"), b"before", b"after"));
+                store.acting(&call.context, &[a, b]).await.unwrap();
+            }
             "new" => {
                 let new = Intent { path: path("new"), before: None, after: Some(digest(b"after")) };
-                store.acting(&call.context, &[new]).await.unwrap();
+                store.acting(&call.context, &[new.into()]).await.unwrap();
             }
             "twice" => {
                 store
-                    .acting(&call.context, &[Intent { after: Some(digest(b"between")), ..change("a") }])
+                    .acting(
+                        &call.context,
+                        &[Intent { after: Some(digest(b"between")), ..change("a") }.into()],
+                    )
                     .await
                     .unwrap();
                 store
-                    .acting(&call.context, &[Intent { before: Some(digest(b"between")), ..change("a") }])
+                    .acting(
+                        &call.context,
+                        &[Intent { before: Some(digest(b"between")), ..change("a") }.into()],
+                    )
                     .await
                     .unwrap();
             }
@@ -117,6 +128,11 @@ impl Scene {
 
 /// Kills, lets `meanwhile` happen, opens, and returns what is found.
 fn outcome(deed: &str, meanwhile: impl FnOnce(&Scene)) -> (Interruption, usize) {
+    let (interruption, notices, _) = outcome_of(deed, meanwhile);
+    (interruption, notices)
+}
+
+fn outcome_of(deed: &str, meanwhile: impl FnOnce(&Scene)) -> (Interruption, usize, Scene) {
     let scene = Scene::new();
     killed(scene.dir.path(), deed);
     meanwhile(&scene);
@@ -128,7 +144,7 @@ fn outcome(deed: &str, meanwhile: impl FnOnce(&Scene)) -> (Interruption, usize) 
     assert_eq!(open_noticing(&scene.data()).1, []);
     assert_eq!(locks(&scene.data()), 1, "only the living hold a lock");
     match detail(&store, &row.id).ended {
-        Some(Ended::Interrupted(interruption)) => (interruption, notices.len()),
+        Some(Ended::Interrupted(interruption)) => (interruption, notices.len(), scene),
         other => panic!("{other:?}"),
     }
 }
@@ -156,6 +172,11 @@ fn the_files_tell_what_became_of_a_call() {
     assert_eq!(outcome("both", all), (Interruption::Committed, 0));
     assert_eq!(outcome("both", |scene| scene.write("a", "after")), (Interruption::Unknown, 1));
     assert_eq!(outcome("both", |scene| scene.write("a", "something else")), (Interruption::Unknown, 1));
+    let half = |scene: &Scene| scene.write("a", "after");
+    let (interruption, notices, scene) = outcome_of("images", half);
+    assert_eq!((interruption, notices), (Interruption::RolledBack, 0));
+    assert_eq!(fs::read_to_string(scene.dir.path().join("a")).unwrap(), "before");
+    assert_eq!(outcome("images", |scene| scene.write("b", "somebody else's")), (Interruption::Unknown, 1));
     assert_eq!(outcome("new", |_| {}), (Interruption::NotStarted, 0));
     assert_eq!(outcome("new", |scene| scene.write("new", "after")), (Interruption::Committed, 0));
 }

@@ -9,6 +9,7 @@ mod calls;
 mod concurrency;
 mod consent;
 mod crash;
+mod journal;
 mod opening;
 mod outputs;
 mod secrets;

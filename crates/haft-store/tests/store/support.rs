@@ -1,14 +1,45 @@
 //! What the tests share: a store in a directory of its own, and calls to put into it.
 
+use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use haft::{
-    AgentId, Call, CallId, Completed, Content, Ended, Input, MessageId, Recorder, SessionId, Settlement,
-    ToolContext,
+    AgentId, BoxError, Call, CallId, Change, Completed, Content, Ended, Image, Input, MessageId, Recorder,
+    Restorer, SessionId, Settlement, ToolContext,
 };
-use haft_store::{CallDetail, Lookup, Notice, Redactor, Retention, Store, StoreOptions};
+use haft_store::{
+    CallDetail, JournalBounds, Lookup, Notice, Redactor, Retention, Store, StoreOptions, digest,
+};
 use serde_json::Value;
 use tempfile::TempDir;
+
+/// Restores as simply as can be.
+struct Plainly;
+
+impl Restorer for Plainly {
+    fn restore(&self, change: &Change) -> Result<(), BoxError> {
+        let Some(before) = &change.before else { return Ok(fs::remove_file(&change.path)?) };
+        let content = before.content.as_ref().ok_or("not kept")?;
+        let mut file = fs::File::create(&change.path)?;
+        std::io::copy(&mut content.open()?, &mut file)?;
+        Ok(())
+    }
+}
+
+pub(crate) fn image(content: &[u8]) -> Image {
+    Image {
+        digest: digest(content),
+        bytes: content.len() as u64,
+        attributes: None,
+        content: Some(Arc::new(content.to_vec())),
+    }
+}
+
+pub(crate) fn changing(path: &Path, before: &[u8], after: &[u8]) -> Change {
+    let (before, after) = (Some(image(before)), Some(image(after)));
+    Change { path: path.to_owned(), before, after, made: 0, undoes: Vec::new() }
+}
 
 pub(crate) fn options(data_dir: &Path) -> StoreOptions {
     StoreOptions {
@@ -17,6 +48,8 @@ pub(crate) fn options(data_dir: &Path) -> StoreOptions {
         directory: "/project/here".to_owned(),
         redactor: Redactor::default(),
         retention: Retention::default(),
+        journal: JournalBounds::default(),
+        restorer: Arc::new(Plainly),
     }
 }
 

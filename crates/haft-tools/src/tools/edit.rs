@@ -13,25 +13,21 @@ mod replace;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use haft::permission::{Ask, Effect, Gate};
-use haft::{Action, Encoded, Executor, Memory, Presented, ToolContext, ToolError};
+use haft::permission::Ask;
+use haft::{Action, Encoded, Executor, Presented, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::blocking::blocking;
-use crate::seen;
+use crate::changing::{Changing, Hold};
 use crate::services::ToolServices;
-use crate::workspace::{Place, ReadTarget, Workspace, WorkspaceError, WriteTarget};
+use crate::workspace::{ChangeSet, Kind, Place, ReadTarget};
 use plan::{Planned, Trouble, Wish};
 use replace::Extent;
 
-/// Every tool that changes files asks under this action.
-const ACTION: &str = "edit";
 /// What is shown of a file is shown under this action.
 const READ_ACTION: &str = "read";
-/// If somebody else changes the file in between, an edit that nobody is asked about is planned anew, so many times.
-const ATTEMPTS_MAX: usize = 64;
 
 /// Edits a file.
 #[derive(Deserialize, JsonSchema)]
@@ -67,73 +63,66 @@ pub(crate) struct Output {
     matcher: Option<String>,
 }
 
-pub(crate) struct Edit {
-    workspace: Workspace,
-    gate: Gate,
-    memory: Arc<dyn Memory>,
-}
+pub(crate) struct Edit(Changing);
 
 impl Edit {
     pub(crate) fn new(services: &ToolServices) -> Edit {
-        let ToolServices { workspace, gate, memory, .. } = services.clone();
-        Edit { workspace, gate, memory }
+        Edit(Changing::new(services))
     }
 
-    /// Plans the change on what stands there now.
-    async fn plan(&self, place: &Place, wish: &Arc<Wish>, context: &ToolContext) -> Result<Planned, Trouble> {
-        let draft = {
-            // What another call of this session is just writing is not yet known to have been seen.
-            let _alone = self.workspace.alone().await;
-            let draft = self.workspace.draft_whole(place.clone()).await?;
-            seen::check(&*self.memory, context, draft.place(), draft.digest()).await?;
-            draft
+    /// Plans the change on what stands there now, or says what is in the way.
+    async fn plan(
+        &self,
+        path: &str,
+        wish: &Arc<Wish>,
+        context: &ToolContext,
+    ) -> Result<(ChangeSet, Output), ToolError> {
+        let place = self.0.workspace.resolve(path)?;
+        let planned = match self.0.draft(&place, Hold::Whole, context).await {
+            Ok(draft) => {
+                let wish = wish.clone();
+                blocking(move |_| plan::plan(draft, &wish)).await
+            }
+            Err(_) if place.kind() == Kind::Directory => {
+                Err(ToolError::failure(format!("Path is a directory, not a file: {}", place.shown())).into())
+            }
+            Err(error) => Err(error.into()),
         };
-        let wish = wish.clone();
-        blocking(move |_| plan::plan(draft, &wish, Action::new(ACTION))).await
+        let Planned { change, matcher } = match planned {
+            Ok(planned) => planned,
+            Err(trouble) => return Err(self.tell(place, trouble, context).await?),
+        };
+        let diff = change.diff().to_owned();
+        let (additions, deletions) = plan::counted(&diff);
+        let output = Output {
+            filepath: change.place().spelled_text(),
+            name: change.place().name().to_owned(),
+            diff,
+            additions,
+            deletions,
+            matcher: matcher.map(|matcher| matcher.name().to_owned()),
+        };
+        Ok((change.alone(self.0.action()), output))
     }
 
-    /// Tells what is in the way, after consent: whoever may not edit a file learns nothing of what is in it.
+    /// Tells what is in the way, and shows it to those who may read the file.
     async fn tell(
         &self,
         place: Place,
         trouble: Trouble,
         context: &ToolContext,
     ) -> Result<ToolError, ToolError> {
-        let blocked = self.workspace.blocked(place.clone(), Action::new(ACTION));
-        drop(self.gate.grant(context, blocked).await?);
-        Ok(match trouble {
+        let error = match trouble {
             Trouble::Tool(error) => error,
             Trouble::Unfound { message, shown } => {
-                let reading = ReadTarget::new(place, Action::new(READ_ACTION));
-                match self.is_allowed(&reading, context).await? {
+                let reading = ReadTarget::new(place.clone(), Action::new(READ_ACTION));
+                match self.0.is_allowed(&reading.questions(), context).await? {
                     true => ToolError::failure(message + &shown),
                     false => ToolError::failure(message),
                 }
             }
-        })
-    }
-
-    /// Whether nobody would have to be asked.
-    async fn is_allowed(&self, ask: &impl Ask, context: &ToolContext) -> Result<bool, ToolError> {
-        for question in ask.questions() {
-            let decisions = self.gate.decisions(context, &question).await?;
-            if decisions.iter().any(|decision| decision.effect != Effect::Allow) {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
-    /// Asks, and writes what was agreed to. `None` if the file changed in between.
-    async fn commit(&self, target: WriteTarget, context: &ToolContext) -> Result<Option<()>, ToolError> {
-        let permit = self.gate.grant(context, target).await?;
-        let _alone = self.workspace.alone().await;
-        let written = match self.workspace.write(permit).await {
-            Err(WorkspaceError::Changed { .. }) => return Ok(None),
-            written => written?,
         };
-        seen::note(&*self.memory, context, &written.place, &written.digest).await?;
-        Ok(Some(()))
+        Ok(self.0.tell(&place, error, context).await)
     }
 }
 
@@ -163,32 +152,7 @@ impl Executor for Edit {
     async fn execute(&self, input: &Input, context: &ToolContext) -> Result<Output, ToolError> {
         let extent = if input.replace_all == Some(true) { Extent::All } else { Extent::One };
         let wish = Arc::new(Wish::new(&input.old_string, &input.new_string, extent)?);
-        for _attempt in 0..ATTEMPTS_MAX {
-            let place = self.workspace.resolve(&input.file_path)?;
-            let Planned { target, matcher } = match self.plan(&place, &wish, context).await {
-                Ok(planned) => planned,
-                Err(trouble) => return Err(self.tell(place, trouble, context).await?),
-            };
-            let diff = target.diff().to_owned();
-            let (additions, deletions) = plan::counted(&diff);
-            let output = Output {
-                filepath: target.place().spelled_text(),
-                name: target.place().name().to_owned(),
-                diff,
-                additions,
-                deletions,
-                matcher: matcher.map(|matcher| matcher.name().to_owned()),
-            };
-            if self.commit(target, context).await?.is_some() {
-                return Ok(output);
-            }
-            // A person agreed to another difference than the one that would be made now.
-            if !self.is_allowed(&self.workspace.blocked(place, Action::new(ACTION)), context).await? {
-                break;
-            }
-        }
-        let place = self.workspace.resolve(&input.file_path)?;
-        Err(WorkspaceError::Changed { path: place.shown() }.into())
+        self.0.make(context, || self.plan(&input.file_path, &wish, context)).await
     }
 
     fn present(_: &Input, output: &Encoded<Output>) -> Presented {

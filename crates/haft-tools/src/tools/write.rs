@@ -1,19 +1,14 @@
 //! The tool `write`: creates a file or replaces its whole content.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
-use haft::permission::Gate;
-use haft::{Action, Encoded, Executor, Memory, Presented, ToolContext, ToolError};
+use haft::{Encoded, Executor, Presented, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::seen;
+use crate::changing::{Changing, Hold};
 use crate::services::ToolServices;
-use crate::workspace::Workspace;
-
-/// Every tool that changes files asks under this action.
-const ACTION: &str = "edit";
+use crate::workspace::ChangeSet;
 
 /// Writes a file.
 #[derive(Deserialize, JsonSchema)]
@@ -39,16 +34,27 @@ pub(crate) struct Output {
     diff: String,
 }
 
-pub(crate) struct Write {
-    workspace: Workspace,
-    gate: Gate,
-    memory: Arc<dyn Memory>,
-}
+pub(crate) struct Write(Changing);
 
 impl Write {
     pub(crate) fn new(services: &ToolServices) -> Write {
-        let ToolServices { workspace, gate, memory, .. } = services.clone();
-        Write { workspace, gate, memory }
+        Write(Changing::new(services))
+    }
+
+    async fn plan(&self, input: &Input, context: &ToolContext) -> Result<(ChangeSet, Output), ToolError> {
+        let place = self.0.workspace.resolve(&input.file_path)?;
+        let draft = match self.0.draft(&place, Hold::Enough, context).await {
+            Ok(draft) => draft,
+            Err(in_the_way) => return Err(self.0.tell(&place, in_the_way, context).await),
+        };
+        let change = draft.replace(&input.content);
+        let output = Output {
+            filepath: change.place().spelled_text(),
+            name: change.place().name().to_owned(),
+            exists: change.before().is_some(),
+            diff: change.diff().to_owned(),
+        };
+        Ok((change.alone(self.0.action()), output))
     }
 }
 
@@ -69,27 +75,7 @@ impl Executor for Write {
     }
 
     async fn execute(&self, input: &Input, context: &ToolContext) -> Result<Output, ToolError> {
-        let place = self.workspace.resolve(&input.file_path)?;
-        let draft = match self.workspace.draft(place.clone()).await {
-            Ok(draft) => draft,
-            Err(in_the_way) => {
-                let blocked = self.workspace.blocked(place, Action::new(ACTION));
-                drop(self.gate.grant(context, blocked).await?);
-                return Err(in_the_way.into());
-            }
-        };
-        seen::check(&*self.memory, context, draft.place(), draft.digest()).await?;
-        let target = draft.replace(Action::new(ACTION), &input.content);
-        let output = Output {
-            filepath: target.place().spelled_text(),
-            name: target.place().name().to_owned(),
-            exists: target.expected().is_some(),
-            diff: target.diff().to_owned(),
-        };
-        let permit = self.gate.grant(context, target).await?;
-        let written = self.workspace.write(permit).await?;
-        seen::note(&*self.memory, context, &written.place, &written.digest).await?;
-        Ok(output)
+        self.0.make(context, || self.plan(input, context)).await
     }
 
     fn present(_: &Input, output: &Encoded<Output>) -> Presented {

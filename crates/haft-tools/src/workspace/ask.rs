@@ -24,11 +24,38 @@ pub(super) fn questions(place: &Place, protection: Protection, action: &Action) 
     questions
 }
 
+/// The questions about several places as one per action: a person who is asked about a set is asked once.
+pub(super) fn merged(all: impl Iterator<Item = Vec<Question>>) -> Vec<Question> {
+    let mut merged: Vec<Question> = Vec::new();
+    for question in all.flatten() {
+        match merged.iter_mut().find(|known| known.action == question.action) {
+            Some(known) => {
+                let Question { resources, save, .. } = question;
+                known.resources.extend(
+                    resources.into_iter().filter(|new| !known.resources.contains(new)).collect::<Vec<_>>(),
+                );
+                known
+                    .save
+                    .extend(save.into_iter().filter(|new| !known.save.contains(new)).collect::<Vec<_>>());
+            }
+            None => merged.push(question),
+        }
+    }
+    // Each place asks in this order; so does the set.
+    let rank = |question: &Question| match () {
+        () if question.action == leaving_action() => 0,
+        () if question.action == protected_action() => 1,
+        () => 2,
+    };
+    merged.sort_by_key(rank);
+    merged
+}
+
 /// An "always" holds for this very path and no other.
 fn protected(place: &Place) -> Question {
     let resources = place.resources();
     let save = resources.iter().map(|resource| exactly(resource.name())).collect();
-    Question { action: Action::new("protected_path"), resources, save }
+    Question { action: protected_action(), resources, save }
 }
 
 /// Looking at the content of a file.
@@ -63,6 +90,10 @@ pub(super) fn everything_below_spelled(place: &Place) -> String {
 
 pub(super) fn leaving_action() -> Action {
     Action::new("external_directory")
+}
+
+fn protected_action() -> Action {
+    Action::new("protected_path")
 }
 
 /// A pattern for one path. A star in a name must not become a wildcard; a question mark matches it, and little else.

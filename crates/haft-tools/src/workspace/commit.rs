@@ -1,11 +1,13 @@
-//! Committing one file: temporary file beside it, sync, rename, sync of the directory.
+//! Committing changes: every new content is staged beside its file and synced before the first file is touched; then
+//! each takes its place by a rename, and the directories are synced. What fails half-way is taken back.
 
 use std::fs::File;
-use std::hash::{BuildHasher, RandomState};
-use std::io::{self, Write};
+use std::io;
 use std::os::fd::OwnedFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use haft::{Image, Intent};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
@@ -15,136 +17,217 @@ use super::draft::check_replaceable;
 use super::error::WorkspaceError;
 use super::file::LOOK;
 use super::lock::lock;
-use super::place::Place;
 use super::root::{Made, Root};
-use super::write::WriteTarget;
+use super::temporary::Temporary;
 
-/// So many names are tried for a temporary file.
-const NAMES_MAX: usize = 16;
-
-/// Puts the target's bytes where they belong, or leaves everything as it was.
-pub(super) fn commit(root: &Root, relative: &Path, target: &WriteTarget) -> Result<(), WorkspaceError> {
-    let place = target.place();
-    let (Some(above), Some(name)) = (relative.parent(), relative.file_name()) else {
-        return Err(WorkspaceError::Directory { path: place.shown() });
-    };
-    let (directory, made) = open_above(root, above, target).map_err(|error| sorted(place, error))?;
-    lock(&directory, place)?;
-    let standing = look_again(&directory, Path::new(name), target)?;
-
-    let failed = |source: io::Error| WorkspaceError::Write { path: place.shown(), source };
-    let mode = if standing.is_some() { 0o600 } else { 0o666 };
-    let (temporary, mut file) =
-        Temporary::create(&directory, &target.intent().temporary(), mode).map_err(failed)?;
-    file.write_all(target.bytes()).map_err(failed)?;
-    if let Some((old, stat)) = &standing {
-        attributes::keep(old, stat, &file).map_err(failed)?;
-    }
-    file.sync_all().map_err(failed)?;
-    match (temporary.rename(Path::new(name), standing.is_some()), &standing) {
-        (Ok(()), _) => {}
-        (Err(Errno::EXIST), None) => return Err(WorkspaceError::Changed { path: place.shown() }),
-        (Err(error), _) => return Err(failed(error.into())),
-    }
-    let durable = sync(&directory).and(made.keep());
-    durable.map_err(|error| WorkspaceError::NotDurable { path: place.shown(), source: error.into() })
+/// A file to be changed: where it is, what it must hold, and what it is to hold.
+pub(super) struct Entry<'a> {
+    pub(super) root: &'a Root,
+    pub(super) relative: PathBuf,
+    /// The name by which errors speak of it.
+    pub(super) shown: String,
+    pub(super) before: Option<&'a Image>,
+    pub(super) after: Option<&'a Image>,
 }
 
-/// Directories are made only for a file that is new.
-fn open_above(root: &Root, above: &Path, target: &WriteTarget) -> Result<(OwnedFd, Made), Errno> {
-    let above = if above.as_os_str().is_empty() { Path::new(".") } else { above };
-    match target.expected() {
-        None => root.open_directory_making(above),
-        Some(_) => Ok((root.open_directory(above)?, Made::default())),
+/// Makes every file hold what it is to hold, or leaves all of them as they were.
+pub(super) fn commit(entries: Vec<Entry<'_>>) -> Result<(), WorkspaceError> {
+    // Dropped last: directories can be removed again only when nothing is left in them.
+    let mut made = Made::default();
+    let mut directories = Directories::default();
+    let mut slots = Vec::with_capacity(entries.len());
+    for entry in entries {
+        slots.push(Slot::open(entry, &mut directories, &mut made)?);
     }
-}
-
-/// What stands there now, which must be what the change was planned on.
-fn look_again(
-    directory: &OwnedFd,
-    name: &Path,
-    target: &WriteTarget,
-) -> Result<Option<(File, Stat)>, WorkspaceError> {
-    let place = target.place();
-    let changed = || WorkspaceError::Changed { path: place.shown() };
-    let flags = LOOK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let file = match rustix::fs::openat(directory, name, flags, Mode::empty()) {
-        Ok(fd) => File::from(fd),
-        Err(Errno::NOENT) => return if target.expected().is_none() { Ok(None) } else { Err(changed()) },
-        Err(error) => return Err(sorted(place, error)),
-    };
-    let unreadable = |source: io::Error| WorkspaceError::Read { path: place.shown(), source };
-    let stat = rustix::fs::fstat(&file).map_err(|error| unreadable(error.into()))?;
-    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-        return Err(changed());
+    if let Some(first) = slots.first() {
+        directories.lock(&first.entry.shown)?;
     }
-    check_replaceable(place, &stat)?;
-    let digest = Digest::of_reader(&file).map_err(unreadable)?;
-    if target.expected() == Some(&digest) { Ok(Some((file, stat))) } else { Err(changed()) }
-}
-
-fn sorted(place: &Place, error: Errno) -> WorkspaceError {
-    match error {
-        Errno::LOOP | Errno::XDEV | Errno::AGAIN => WorkspaceError::Moved { path: place.shown() },
-        error => WorkspaceError::Write { path: place.shown(), source: error.into() },
+    for slot in &mut slots {
+        slot.standing = slot.look_again()?;
     }
+    for slot in &mut slots {
+        slot.stage()?;
+    }
+    put_all(&mut slots)?;
+    let durable = directories.sync().and(made.keep());
+    let shown = || slots.iter().map(|slot| slot.entry.shown.as_str()).collect::<Vec<_>>().join(", ");
+    durable.map_err(|error| WorkspaceError::NotDurable { path: shown(), source: error.into() })
 }
 
-/// A file that is removed again unless it is renamed to what it is for.
-struct Temporary<'a> {
-    directory: &'a OwnedFd,
-    name: String,
-    is_renamed: bool,
-}
-
-impl<'a> Temporary<'a> {
-    /// Makes one with this mode, less what the process's mask takes away.
-    fn create(directory: &'a OwnedFd, beginning: &str, mode: u32) -> io::Result<(Temporary<'a>, File)> {
-        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let mut tries = 0;
-        loop {
-            let name = format!("{beginning}-{:016x}", RandomState::new().hash_one(tries));
-            match rustix::fs::openat(directory, &name, flags, Mode::from_raw_mode(mode)) {
-                Ok(fd) => return Ok((Temporary { directory, name, is_renamed: false }, File::from(fd))),
-                Err(Errno::EXIST) if tries < NAMES_MAX => tries += 1,
-                Err(error) => return Err(error.into()),
+/// Puts every file in its place. If one fails, those before it are taken back, the last first.
+fn put_all(slots: &mut [Slot<'_>]) -> Result<(), WorkspaceError> {
+    let needs_way_back = slots.len() > 1;
+    for at in 0..slots.len() {
+        if let Err(error) = slots[at].put(needs_way_back) {
+            for slot in slots[..at].iter_mut().rev() {
+                slot.take_back().map_err(|source| WorkspaceError::Torn {
+                    path: slot.entry.shown.clone(),
+                    why: error.to_string(),
+                    source,
+                })?;
             }
+            return Err(error);
         }
     }
+    Ok(())
+}
 
-    fn rename(mut self, name: &Path, replaces: bool) -> Result<(), Errno> {
-        let plainly = || rustix::fs::renameat(self.directory, &self.name, self.directory, name);
-        let renamed = match replaces {
-            true => plainly(),
-            false => match self.rename_to_nothing(name) {
-                // The file system cannot tell; the look before has to do.
-                Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => plainly(),
-                renamed => renamed,
-            },
-        };
-        self.is_renamed = renamed.is_ok();
-        renamed
+/// The directories that hold the files, each opened once.
+#[derive(Default)]
+struct Directories(Vec<((u64, u64), Arc<OwnedFd>)>);
+
+impl Directories {
+    fn share(&mut self, opened: OwnedFd) -> Result<Arc<OwnedFd>, Errno> {
+        let stat = rustix::fs::fstat(&opened)?;
+        #[expect(clippy::useless_conversion, reason = "their types differ from system to system")]
+        let identity = (u64::from(stat.st_dev), u64::from(stat.st_ino));
+        if let Some((_, known)) = self.0.iter().find(|(known, _)| *known == identity) {
+            return Ok(known.clone());
+        }
+        let opened = Arc::new(opened);
+        self.0.push((identity, opened.clone()));
+        Ok(opened)
     }
 
-    /// Fails if there is something by now.
-    #[cfg(target_os = "linux")]
-    fn rename_to_nothing(&self, name: &Path) -> Result<(), Errno> {
-        let flags = rustix::fs::RenameFlags::NOREPLACE;
-        rustix::fs::renameat_with(self.directory, &self.name, self.directory, name, flags)
+    /// Locks all of them, in an order that is the same for everybody.
+    fn lock(&mut self, shown: &str) -> Result<(), WorkspaceError> {
+        self.0.sort_by_key(|(identity, _)| *identity);
+        self.0.iter().try_for_each(|(_, directory)| lock(directory, shown))
     }
 
-    #[cfg(not(target_os = "linux"))]
-    fn rename_to_nothing(&self, _name: &Path) -> Result<(), Errno> {
-        Err(Errno::NOSYS)
+    fn sync(&self) -> Result<(), Errno> {
+        self.0.iter().try_for_each(|(_, directory)| sync(directory))
     }
 }
 
-impl Drop for Temporary<'_> {
-    fn drop(&mut self) {
-        if !self.is_renamed {
-            // It is gone already, or the disk is: there is nothing more to do about it.
-            let _gone = rustix::fs::unlinkat(self.directory, &self.name, AtFlags::empty());
+/// A file in its directory, on its way from the old content to the new one.
+struct Slot<'a> {
+    entry: Entry<'a>,
+    directory: Arc<OwnedFd>,
+    name: PathBuf,
+    standing: Option<(File, Stat)>,
+    /// Holds the new content until it takes its place.
+    staged: Option<Temporary>,
+    /// Holds the old content while it may have to come back.
+    aside: Option<Temporary>,
+}
+
+impl<'a> Slot<'a> {
+    fn open(
+        entry: Entry<'a>,
+        directories: &mut Directories,
+        made: &mut Made,
+    ) -> Result<Slot<'a>, WorkspaceError> {
+        let (Some(above), Some(name)) = (entry.relative.parent(), entry.relative.file_name()) else {
+            return Err(WorkspaceError::Directory { path: entry.shown });
+        };
+        let above = if above.as_os_str().is_empty() { Path::new(".") } else { above };
+        // Directories are made only for a file that is new.
+        let opened = match entry.before {
+            None => entry.root.open_directory_making(above, made),
+            Some(_) => entry.root.open_directory(above),
+        };
+        let directory = opened.and_then(|directory| directories.share(directory));
+        let directory = directory.map_err(|error| sorted(&entry.shown, error))?;
+        Ok(Slot { name: name.into(), entry, directory, standing: None, staged: None, aside: None })
+    }
+
+    /// What stands there now, which must be what the change was planned on.
+    fn look_again(&self) -> Result<Option<(File, Stat)>, WorkspaceError> {
+        let path = || self.entry.shown.clone();
+        let flags = LOOK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = match rustix::fs::openat(&self.directory, &self.name, flags, Mode::empty()) {
+            Ok(fd) => File::from(fd),
+            Err(Errno::NOENT) if self.entry.before.is_none() => return Ok(None),
+            Err(Errno::NOENT) => return Err(WorkspaceError::Changed { path: path() }),
+            Err(error) => return Err(sorted(&self.entry.shown, error)),
+        };
+        let unreadable = |source: io::Error| WorkspaceError::Read { path: path(), source };
+        let stat = rustix::fs::fstat(&file).map_err(|error| unreadable(error.into()))?;
+        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+            return Err(WorkspaceError::Changed { path: path() });
         }
+        check_replaceable(&self.entry.shown, &stat)?;
+        let digest = Digest::of_reader(&file).map_err(unreadable)?.to_string();
+        let is_as_planned = self.entry.before.is_some_and(|image| image.digest == digest);
+        if is_as_planned { Ok(Some((file, stat))) } else { Err(WorkspaceError::Changed { path: path() }) }
+    }
+
+    /// Writes the new content beside the file, on the disk.
+    fn stage(&mut self) -> Result<(), WorkspaceError> {
+        let Some(image) = self.entry.after else { return Ok(()) };
+        let path = || self.entry.shown.clone();
+        let failed = |source: io::Error| WorkspaceError::Write { path: path(), source };
+        let content = image.content.as_deref().ok_or_else(|| WorkspaceError::NotKept { path: path() })?;
+        let is_private = self.standing.is_some() || image.attributes.is_some();
+        let mode = if is_private { 0o600 } else { 0o666 };
+        let (temporary, mut file) =
+            Temporary::create(&self.directory, &self.beginning(), mode).map_err(failed)?;
+        io::copy(&mut content.open().map_err(failed)?, &mut file).map_err(failed)?;
+        match (&image.attributes, &self.standing) {
+            (Some(given), _) => attributes::give(given, &file).map_err(failed)?,
+            (None, Some((old, stat))) => attributes::keep(old, stat, &file).map_err(failed)?,
+            (None, None) => {}
+        }
+        file.sync_all().map_err(failed)?;
+        self.staged = Some(temporary);
+        Ok(())
+    }
+
+    /// Lets the new content take its place. With a way back, the old one is kept beside it until the commit is over.
+    fn put(&mut self, needs_way_back: bool) -> Result<(), WorkspaceError> {
+        let path = || self.entry.shown.clone();
+        let failed = |error: Errno| WorkspaceError::Write { path: path(), source: error.into() };
+        match (self.staged.take(), &self.standing) {
+            (Some(staged), None) => match staged.rename_to_nothing(&self.name) {
+                Err(Errno::EXIST) => Err(WorkspaceError::Changed { path: path() }),
+                renamed => renamed.map_err(failed),
+            },
+            (Some(staged), Some((old, _))) => {
+                if needs_way_back {
+                    let aside = Temporary::of_standing(&self.directory, &self.beginning(), &self.name, old);
+                    let aside = aside.map_err(|source| WorkspaceError::Write { path: path(), source })?;
+                    self.aside = Some(aside);
+                }
+                staged.rename(&self.name).map_err(failed)
+            }
+            (None, Some(_)) if needs_way_back => {
+                let aside = Temporary::by_renaming(&self.directory, &self.beginning(), &self.name);
+                self.aside = Some(aside.map_err(failed)?);
+                Ok(())
+            }
+            (None, Some(_)) => {
+                rustix::fs::unlinkat(&self.directory, &self.name, AtFlags::empty()).map_err(failed)
+            }
+            (None, None) => Ok(()),
+        }
+    }
+
+    /// Undoes [`put`](Self::put), without needing any space for it.
+    fn take_back(&mut self) -> Result<(), io::Error> {
+        let taken = match (self.aside.take(), &self.entry.after) {
+            (Some(aside), Some(_)) => aside.return_over(&self.name),
+            (Some(aside), None) => aside.return_to_nothing(&self.name),
+            (None, Some(_)) => rustix::fs::unlinkat(&self.directory, &self.name, AtFlags::empty()),
+            (None, None) => Ok(()),
+        };
+        taken?;
+        Ok(sync(&self.directory)?)
+    }
+
+    /// How the names of its temporary files begin, by which a later process finds them.
+    fn beginning(&self) -> String {
+        let digest = |image: Option<&Image>| image.map(|image| image.digest.clone());
+        let (before, after) = (digest(self.entry.before), digest(self.entry.after));
+        Intent { path: PathBuf::new(), before, after }.temporary()
+    }
+}
+
+fn sorted(shown: &str, error: Errno) -> WorkspaceError {
+    let path = shown.to_owned();
+    match error {
+        Errno::LOOP | Errno::XDEV | Errno::AGAIN => WorkspaceError::Moved { path },
+        error => WorkspaceError::Write { path, source: error.into() },
     }
 }
 

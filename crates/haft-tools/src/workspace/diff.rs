@@ -2,7 +2,11 @@
 
 use std::fmt::{self, Write};
 
+use haft::Image;
 use imara_diff::{Algorithm, Diff, InternedInput, Interner, Token, UnifiedDiffConfig, UnifiedDiffPrinter};
+
+use super::image;
+use super::place::Place;
 
 /// Larger changes are described instead of compared.
 pub(super) const DIFF_BYTES_MAX: usize = 1 << 20;
@@ -15,9 +19,8 @@ const CONTEXT_LINES: usize = 4;
 const BOM: char = '\u{feff}';
 
 /// The unified diff of two contents of a file. It is empty if they are equal.
-pub(super) fn unified(path: &str, before: Before<'_>, after: &[u8]) -> String {
-    let described =
-        |what: &str| format!("--- {path}\n+++ {path}\n({what}; {} bytes afterwards)\n", after.len());
+fn unified(path: &str, before: Before<'_>, after: &[u8]) -> String {
+    let described = |what: &str| described(path, what, after.len() as u64);
     let before = match before {
         Before::Nothing => "",
         Before::Large => return described("too large to compare"),
@@ -54,6 +57,24 @@ pub(super) fn unified(path: &str, before: Before<'_>, after: &[u8]) -> String {
     format!("--- {path}\n+++ {path}\n{hunks}")
 }
 
+/// The difference between two images of a place, as far as they can be compared.
+pub(crate) fn difference(place: &Place, before: Option<&Image>, after: Option<&Image>) -> String {
+    let path = place.spelled_text();
+    let before = match before {
+        None => Before::Nothing,
+        Some(image) => image::bytes(image).map_or(Before::Large, Before::Bytes),
+    };
+    match after.map(|image| (image, image::bytes(image))) {
+        None => unified(&path, before, b""),
+        Some((_, Some(bytes))) => unified(&path, before, bytes),
+        Some((image, None)) => described(&path, "too large to compare", image.bytes),
+    }
+}
+
+fn described(path: &str, what: &str, after_bytes: u64) -> String {
+    format!("--- {path}\n+++ {path}\n({what}; {after_bytes} bytes afterwards)\n")
+}
+
 /// The lines from the first that differs to the last, with a few around them, and how many lines come before.
 fn differing<'a>(before: &'a str, after: &'a str) -> (u32, &'a str, &'a str) {
     let same = before.bytes().zip(after.bytes()).take_while(|(a, b)| a == b).count();
@@ -81,7 +102,7 @@ fn on(bytes: &[u8]) -> usize {
 
 /// What was there before.
 #[derive(Clone, Copy)]
-pub(super) enum Before<'a> {
+enum Before<'a> {
     Nothing,
     Bytes(&'a [u8]),
     Large,

@@ -13,12 +13,22 @@ impl Digest {
         Digest(blake3::hash(bytes))
     }
 
+    /// Reads a digest back.
+    pub(crate) fn parse(hex: &str) -> Option<Digest> {
+        blake3::Hash::from_hex(hex).ok().map(Digest)
+    }
+
     /// Digests what a reader has left.
     pub(super) fn of_reader(mut reader: impl Read) -> io::Result<Digest> {
         let mut hasher = blake3::Hasher::new();
         io::copy(&mut reader, &mut hasher)?;
         Ok(Digest(hasher.finalize()))
     }
+}
+
+/// The digest of what a reader has left, as text.
+pub(crate) fn digest_of(reader: impl Read) -> io::Result<String> {
+    Digest::of_reader(reader).map(|digest| digest.to_string())
 }
 
 impl fmt::Display for Digest {

@@ -3,27 +3,31 @@
 //! Nothing of a draft reaches the model. It serves the person, who sees the difference before agreeing, and the
 //! commit, which replaces only what was drafted from.
 
+use std::fs::File;
 use std::io::Read;
 use std::path::Path;
+use std::sync::Arc;
 
-use haft::Action;
+use haft::{IMAGE_BYTES_KEPT, Image, Reopen};
 use rustix::fs::Stat;
 
 use super::Workspace;
-use super::diff::{self, Before, DIFF_BYTES_MAX};
+use super::attributes;
+use super::change::FileChange;
+use super::diff::{DIFF_BYTES_MAX, difference};
 use super::digest::Digest;
 use super::error::WorkspaceError;
 use super::file::Found;
+use super::image::{self, OnDisk, from_start};
 use super::place::Place;
 use super::protected::Protection;
-use super::write::WriteTarget;
 use crate::blocking::blocking;
 
 /// Larger files are not replaced: comparing them would take longer than anybody waits.
 const REPLACED_BYTES_MAX: u64 = 4 << 30;
 
 /// Larger files are not edited piece by piece: their whole text has to be in memory.
-const WHOLE_BYTES_MAX: usize = 64 << 20;
+const WHOLE_BYTES_MAX: usize = IMAGE_BYTES_KEPT as usize;
 
 const BOM: &str = "\u{feff}";
 
@@ -32,15 +36,11 @@ const BOM: &str = "\u{feff}";
 pub struct Draft {
     place: Place,
     protection: Protection,
-    standing: Option<Standing>,
-}
-
-#[derive(Debug)]
-struct Standing {
-    digest: Digest,
+    /// `None` if nothing stands there.
+    standing: Option<Image>,
     has_bom: bool,
-    /// The content, unless it is too large for what the draft is for.
-    content: Option<Vec<u8>>,
+    /// How many directories right above it are missing.
+    missing: usize,
 }
 
 impl Workspace {
@@ -54,10 +54,10 @@ impl Workspace {
     pub async fn draft_whole(&self, place: Place) -> Result<Draft, WorkspaceError> {
         let draft = self.draft_up_to(place, WHOLE_BYTES_MAX).await?;
         match &draft.standing {
-            Some(Standing { content: None, .. }) => {
+            Some(image) if image::bytes(image).is_none() => {
                 Err(WorkspaceError::Unwieldy { path: draft.place.shown(), limit: WHOLE_BYTES_MAX })
             }
-            Some(Standing { content: Some(_), .. }) | None => Ok(draft),
+            Some(_) | None => Ok(draft),
         }
     }
 
@@ -66,8 +66,8 @@ impl Workspace {
         blocking(move |_| {
             let standing = match workspace.open_place(&place)? {
                 Found::File(file, stat) => {
-                    check_replaceable(&place, &stat)?;
-                    Some(stand(&place, file.into_file(), kept)?)
+                    check_replaceable(&place.shown(), &stat)?;
+                    Some(stand(&place, file.into_file(), &stat, kept)?)
                 }
                 Found::Directory(_) => return Err(WorkspaceError::Directory { path: place.shown() }),
                 Found::Missing if is_of_the_kernel(place.real()) => {
@@ -75,8 +75,10 @@ impl Workspace {
                 }
                 Found::Missing => None,
             };
+            let missing = if standing.is_some() { 0 } else { missing_above(place.real()) };
             let protection = workspace.protection(&place);
-            Ok(Draft { place, protection, standing })
+            let (standing, has_bom) = standing.unzip();
+            Ok(Draft { place, protection, standing, has_bom: has_bom == Some(true), missing })
         })
         .await
     }
@@ -88,47 +90,49 @@ impl Draft {
         &self.place
     }
 
-    /// The digest of what stands there; `None` if nothing does.
-    pub fn digest(&self) -> Option<&Digest> {
-        self.standing.as_ref().map(|standing| &standing.digest)
+    /// What stands there; `None` if nothing does.
+    pub fn standing(&self) -> Option<&Image> {
+        self.standing.as_ref()
     }
 
     /// The text that stands there; `None` if nothing does, or if the draft was made without the whole content.
     pub fn text(&self) -> Result<Option<&str>, WorkspaceError> {
-        let Some(content) = self.standing.as_ref().and_then(|standing| standing.content.as_ref()) else {
-            return Ok(None);
-        };
+        let Some(content) = self.standing.as_ref().and_then(image::bytes) else { return Ok(None) };
         match std::str::from_utf8(content) {
             Ok(text) => Ok(Some(text)),
             Err(source) => Err(WorkspaceError::NotText { path: self.place.shown(), source }),
         }
     }
 
-    /// Plans to put a text there, in place of whatever stands there, under the action its rules are filed under. A
-    /// byte order mark is kept, exactly once; nothing else is changed about the text.
-    pub fn replace(self, action: Action, text: &str) -> WriteTarget {
+    /// Plans to put a text there, in place of whatever stands there. A byte order mark is kept, exactly once; nothing
+    /// else is changed about the text.
+    pub fn replace(self, text: &str) -> FileChange {
         let bare = text.trim_start_matches(BOM);
-        let has_bom = bare.len() < text.len() || self.standing.as_ref().is_some_and(|old| old.has_bom);
+        let has_bom = bare.len() < text.len() || self.has_bom;
         let bytes = [if has_bom { BOM } else { "" }, bare].concat().into_bytes();
-        self.revise(action, bytes)
+        self.revise(bytes)
     }
 
     /// Plans to put exactly these bytes there.
-    pub fn revise(self, action: Action, bytes: Vec<u8>) -> WriteTarget {
-        let before = match &self.standing {
-            None => Before::Nothing,
-            Some(Standing { content: Some(content), .. }) => Before::Bytes(content),
-            Some(Standing { content: None, .. }) => Before::Large,
-        };
-        let diff = diff::unified(&self.place.spelled_text(), before, &bytes);
-        let expected = self.standing.map(|standing| standing.digest);
-        WriteTarget::new(self.place, self.protection, action, bytes, expected, diff)
+    pub fn revise(self, bytes: Vec<u8>) -> FileChange {
+        self.become_image(Some(image::of_bytes(bytes)))
+    }
+
+    /// Plans to remove what stands there.
+    pub fn remove(self) -> FileChange {
+        self.become_image(None)
+    }
+
+    /// Plans to put an image there, or nothing.
+    pub(crate) fn become_image(self, after: Option<Image>) -> FileChange {
+        let diff = difference(&self.place, self.standing.as_ref(), after.as_ref());
+        FileChange::new(self.place, self.protection, self.standing, after, diff).making(self.missing)
     }
 }
 
 /// Refuses what a replacement would damage. Mode bits count also for those whom the kernel lets write anything.
-pub(super) fn check_replaceable(place: &Place, stat: &Stat) -> Result<(), WorkspaceError> {
-    let path = || place.shown();
+pub(super) fn check_replaceable(shown: &str, stat: &Stat) -> Result<(), WorkspaceError> {
+    let path = || shown.to_owned();
     let links = u64::from(stat.st_nlink as u32);
     if links > 1 {
         return Err(WorkspaceError::HardLinked { path: path(), links });
@@ -143,18 +147,30 @@ pub(super) fn check_replaceable(place: &Place, stat: &Stat) -> Result<(), Worksp
     Ok(())
 }
 
-fn stand(place: &Place, mut file: std::fs::File, kept: usize) -> Result<Standing, WorkspaceError> {
-    let mut read = || {
-        let mut head = Vec::new();
-        Read::by_ref(&mut file).take(kept as u64 + 1).read_to_end(&mut head)?;
+/// The image of what stands there, with its content in memory up to a size, and whether it begins with a mark.
+fn stand(place: &Place, file: File, stat: &Stat, kept: usize) -> Result<(Image, bool), WorkspaceError> {
+    let read = move || {
+        let attributes = Some(attributes::of(&file, stat)?);
+        let mut head = Vec::with_capacity(usize::try_from(stat.st_size).unwrap_or(0).min(kept) + 1);
+        from_start(&file).take(kept as u64 + 1).read_to_end(&mut head)?;
         let has_bom = head.starts_with(BOM.as_bytes());
-        if head.len() <= kept {
-            return Ok(Standing { digest: Digest::of(&head), has_bom, content: Some(head) });
-        }
-        let digest = Digest::of_reader(head.as_slice().chain(&mut file).take(REPLACED_BYTES_MAX + 1))?;
-        Ok(Standing { digest, has_bom, content: None })
+        let image = match head.len() <= kept {
+            true => Image { attributes, ..image::of_bytes(head) },
+            false => {
+                let digest = Digest::of_reader(from_start(&file).take(REPLACED_BYTES_MAX + 1))?.to_string();
+                let bytes = u64::try_from(stat.st_size).unwrap_or(0);
+                let content: Option<Arc<dyn Reopen>> = Some(Arc::new(OnDisk(file)));
+                Image { digest, bytes, attributes, content }
+            }
+        };
+        Ok((image, has_bom))
     };
     read().map_err(|source| WorkspaceError::Read { path: place.shown(), source })
+}
+
+/// How many directories right above a path are missing.
+fn missing_above(real: &Path) -> usize {
+    real.ancestors().skip(1).take_while(|path| path.symlink_metadata().is_err()).count()
 }
 
 fn is_of_the_kernel(real: &Path) -> bool {

@@ -148,6 +148,24 @@ pub enum WorkspaceError {
         /// Why.
         source: io::Error,
     },
+    /// Its earlier content is no longer in the journal.
+    #[error("what {path} held is not kept any longer, so it cannot be restored")]
+    NotKept {
+        /// The path.
+        path: String,
+    },
+    /// One of several files could neither be changed with the others nor be put back.
+    #[error(
+        "{why}; and {path}, which had been changed already, could not be put back: {source}. What it held is beside it in a file whose name begins with .haft-tmp-"
+    )]
+    Torn {
+        /// The path.
+        path: String,
+        /// Why the change failed.
+        why: String,
+        /// Why it could not be put back.
+        source: io::Error,
+    },
     /// It was written, but may not survive a loss of power.
     #[error("{path} was written, but could not be made durable: {source}")]
     NotDurable {
@@ -185,6 +203,8 @@ impl From<WorkspaceError> for ToolError {
             | WorkspaceError::Pattern(_)
             | WorkspaceError::Read { .. }
             | WorkspaceError::Write { .. }
+            | WorkspaceError::NotKept { .. }
+            | WorkspaceError::Torn { .. }
             | WorkspaceError::NotDurable { .. } => ToolError::Failure(error.to_string()),
         }
     }

@@ -11,14 +11,13 @@ use rustix::fs::FlockOperation;
 use rustix::io::Errno;
 
 use super::error::WorkspaceError;
-use super::place::Place;
 
 const WAIT: Duration = Duration::from_millis(2);
 /// About ten seconds; a commit takes milliseconds.
 const TRIES_MAX: usize = 5000;
 
 /// Locks an opened directory until it is closed.
-pub(super) fn lock(directory: &OwnedFd, place: &Place) -> Result<(), WorkspaceError> {
+pub(super) fn lock(directory: &OwnedFd, shown: &str) -> Result<(), WorkspaceError> {
     for _try in 0..TRIES_MAX {
         match rustix::fs::flock(directory, FlockOperation::NonBlockingLockExclusive) {
             Err(Errno::WOULDBLOCK | Errno::INTR) => thread::sleep(WAIT),
@@ -26,5 +25,5 @@ pub(super) fn lock(directory: &OwnedFd, place: &Place) -> Result<(), WorkspaceEr
             Ok(()) | Err(_) => return Ok(()),
         }
     }
-    Err(WorkspaceError::Locked { path: place.shown() })
+    Err(WorkspaceError::Locked { path: shown.to_owned() })
 }

@@ -51,9 +51,8 @@ impl Root {
         readable(self.open_at(relative, passable_directory())?)
     }
 
-    /// Opens a directory, making those that are missing. Returns also what was made, innermost last.
-    pub(super) fn open_directory_making(&self, relative: &Path) -> Result<(OwnedFd, Made), Errno> {
-        let mut made = Made::default();
+    /// Opens a directory, making those that are missing, and adds them to what was made.
+    pub(super) fn open_directory_making(&self, relative: &Path, made: &mut Made) -> Result<OwnedFd, Errno> {
         let mut at = self.fd.try_clone().map_err(|error| errno(&error))?;
         for name in relative.components() {
             let step = || rustix::fs::openat(&at, name.as_os_str(), passable_directory(), Mode::empty());
@@ -74,7 +73,17 @@ impl Root {
             };
             at = next;
         }
-        Ok((readable(at)?, made))
+        readable(at)
+    }
+
+    /// Removes a directory if it is there and nothing is in it.
+    pub(super) fn remove_empty_directory(&self, relative: &Path) {
+        let (Some(above), Some(name)) = (relative.parent(), relative.file_name()) else { return };
+        let above = if above.as_os_str().is_empty() { Path::new(".") } else { above };
+        if let Ok(above) = self.open_directory(above) {
+            // Something is in it, or it is gone: either way there is nothing to do.
+            let _stays = rustix::fs::unlinkat(&above, name, rustix::fs::AtFlags::REMOVEDIR);
+        }
     }
 
     #[cfg(target_os = "linux")]

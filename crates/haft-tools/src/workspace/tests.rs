@@ -81,12 +81,13 @@ fn a_change_between_approval_and_commit_is_a_conflict() {
     let plan = |path: &str| {
         let place = workspace.resolve(path).unwrap();
         let draft = run(workspace.draft(place)).unwrap();
-        run(bench.services.gate.grant(&bench.context(), draft.replace(Action::new("edit"), "mine"))).unwrap()
+        run(bench.services.gate.grant(&bench.context(), draft.replace("mine").alone(Action::new("edit"))))
+            .unwrap()
     };
     let (changed, vanished, appeared) = (plan("a.txt"), plan("a.txt"), plan("new.txt"));
     bench.file("a.txt", "theirs");
     bench.file("new.txt", "theirs");
-    let conflict = |permit| run(workspace.write(permit)).unwrap_err().to_string();
+    let conflict = |permit| run(workspace.change(permit)).unwrap_err().to_string();
     assert_eq!(conflict(changed), "a.txt changed since it was read for approval; read it again");
     assert_eq!(conflict(appeared), "new.txt changed since it was read for approval; read it again");
     fs::remove_file(bench.path("a.txt")).unwrap();
@@ -103,13 +104,14 @@ fn a_link_that_appears_after_approval_is_not_followed() {
     let workspace = &bench.services.workspace;
     let plan = |path: &str| {
         let draft = run(workspace.draft(workspace.resolve(path).unwrap())).unwrap();
-        run(bench.services.gate.grant(&bench.context(), draft.replace(Action::new("edit"), "EVIL"))).unwrap()
+        run(bench.services.gate.grant(&bench.context(), draft.replace("EVIL").alone(Action::new("edit"))))
+            .unwrap()
     };
     let (replaced, created) = (plan("d/t"), plan("d/new"));
     fs::rename(bench.path("d"), bench.path("d.real")).unwrap();
     bench.link("d", "../out");
     for permit in [replaced, created] {
-        let error = run(workspace.write(permit)).unwrap_err();
+        let error = run(workspace.change(permit)).unwrap_err();
         assert!(
             matches!(error, super::WorkspaceError::Moved { .. } | super::WorkspaceError::Write { .. }),
             "{error}"

@@ -7,8 +7,9 @@ use super::grant::Scope;
 use super::rule::{Resource, Ruleset};
 use crate::BoxFuture;
 use crate::id::RequestId;
+use crate::journal::Change;
 use crate::name::Action;
-use crate::recorder::Intent;
+
 use crate::tool::ToolContext;
 use crate::visible::visible;
 
@@ -62,8 +63,8 @@ pub trait Ask: Send + Sync {
     /// Whether acting on it changes anything.
     fn reach(&self) -> Reach;
 
-    /// The changes by which a later process can tell whether they were made.
-    fn intents(&self) -> Vec<Intent> {
+    /// The files that acting on it changes, by which a later process can tell whether it was done, and undo it.
+    fn changes(&self) -> Vec<Change> {
         Vec::new()
     }
 

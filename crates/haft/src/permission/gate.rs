@@ -133,7 +133,7 @@ impl Gate {
         }
         match ask.reach() {
             Reach::Looks => {}
-            Reach::Changes => self.0.recorder.acting(context, &ask.intents()).await?,
+            Reach::Changes => self.0.recorder.acting(context, &ask.changes()).await?,
         }
         Ok(Permit(ask))
     }

@@ -1,12 +1,12 @@
 //! Planning an edit: from what stands there and what is wished for to the exact bytes, or to what is in the way.
 
-use haft::{Action, ToolError};
+use haft::ToolError;
 
 use super::endings::{BOM, Plain, newlines};
 use super::matchers::Matcher;
 use super::miss;
 use super::replace::{Extent, Found, LENIENT_BYTES_MAX, Unfound, find};
-use crate::workspace::{Draft, WorkspaceError, WriteTarget};
+use crate::workspace::{Draft, FileChange};
 
 const IDENTICAL: &str = "No changes to apply: oldString and newString are identical.";
 const EMPTY: &str = "oldString cannot be empty when editing an existing file. Provide the exact text to replace, or use write for an intentional full-file replacement.";
@@ -42,7 +42,7 @@ impl Wish {
 
 /// A change that can be asked for.
 pub(super) struct Planned {
-    pub(super) target: WriteTarget,
+    pub(super) change: FileChange,
     /// How the place was found, if not exactly.
     pub(super) matcher: Option<Matcher>,
 }
@@ -63,26 +63,15 @@ impl From<ToolError> for Trouble {
     }
 }
 
-impl From<WorkspaceError> for Trouble {
-    fn from(error: WorkspaceError) -> Trouble {
-        Trouble::Tool(match error {
-            WorkspaceError::Directory { path } => {
-                ToolError::failure(format!("Path is a directory, not a file: {path}"))
-            }
-            error => error.into(),
-        })
-    }
-}
-
 fn failure(message: impl Into<String>) -> Trouble {
     Trouble::Tool(ToolError::failure(message))
 }
 
 /// Plans the change.
-pub(super) fn plan(draft: Draft, wish: &Wish, action: Action) -> Result<Planned, Trouble> {
-    let Some(raw) = draft.text()? else {
+pub(super) fn plan(draft: Draft, wish: &Wish) -> Result<Planned, Trouble> {
+    let Some(raw) = draft.text().map_err(ToolError::from)? else {
         return match wish.old.is_empty() {
-            true => Ok(Planned { target: draft.replace(action, &wish.given), matcher: None }),
+            true => Ok(Planned { change: draft.replace(&wish.given), matcher: None }),
             false => Err(failure(format!("File {} not found", draft.place().shown()))),
         };
     };
@@ -109,7 +98,7 @@ pub(super) fn plan(draft: Draft, wish: &Wish, action: Action) -> Result<Planned,
         ));
     }
     let matcher = (matcher != Matcher::Simple).then_some(matcher);
-    Ok(Planned { target: draft.revise(action, text.into_bytes()), matcher })
+    Ok(Planned { change: draft.revise(text.into_bytes()), matcher })
 }
 
 /// Where a place that was found leniently ends. Matchers of whole lines leave out the last newline; if it was asked

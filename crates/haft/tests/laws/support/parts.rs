@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use haft::permission::{Grant, GrantBook, MemoryGrants};
 use haft::{
-    BoxFuture, Call, Ended, Event, Intent, MemoryOutputs, MemoryRecorder, OpenOutput, Opened, Output,
+    BoxFuture, Call, Change, Ended, Event, MemoryOutputs, MemoryRecorder, OpenOutput, Opened, Output,
     OutputId, OutputStore, Recorder, Remembered, Seq, SessionId, Settlement, StoreError, ToolContext,
 };
 use serde_json::Value;
@@ -134,9 +134,9 @@ impl Recorder for Notes {
     fn acting<'a>(
         &'a self,
         context: &'a ToolContext,
-        intents: &'a [Intent],
+        changes: &'a [Change],
     ) -> BoxFuture<'a, Result<(), StoreError>> {
-        self.step("acting", || self.kept.acting(context, intents))
+        self.step("acting", || self.kept.acting(context, changes))
     }
 
     fn ended<'a>(

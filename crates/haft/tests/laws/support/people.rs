@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use haft::permission::{
     Answer, Ask, Asker, Gate, Permit, Question, Reach, Reply, Request, Resource, Showing,
 };
-use haft::{Action, BoxFuture, Intent, ToolContext, ToolError};
+use haft::{Action, BoxFuture, Change, ToolContext, ToolError};
 
 /// Who is there to be asked.
 #[derive(Clone)]
@@ -115,7 +115,7 @@ impl Ask for Asks {
         self.reach
     }
 
-    fn intents(&self) -> Vec<Intent> {
+    fn changes(&self) -> Vec<Change> {
         Vec::new()
     }
 

@@ -1,0 +1,234 @@
+//! Images of files: small ones in the database, where they cost no fsync of their own, large ones in files.
+//!
+//! A file exists before its row does, and goes after it. Whoever adds one holds a lock that whoever removes files needs
+//! alone, so that none goes while its row is on the way.
+
+use std::collections::HashSet;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use haft::{IMAGE_BYTES_KEPT, Image, Reopen};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::fault::Fault;
+use crate::files::{self, Places};
+use crate::store::JournalBounds;
+
+/// Larger images have files of their own.
+const INLINE_BYTES_MAX: u64 = 128 << 10;
+/// The start of the name of a file that is still being written.
+const UNFINISHED: &str = ".unfinished-";
+
+/// The right to add images: as long as it is held, no file is removed.
+pub(crate) struct Adding {
+    _lock: File,
+}
+
+/// Whether any of the images is kept in a file of its own.
+pub(crate) fn needs_shelf(bounds: JournalBounds, images: &[Image]) -> bool {
+    images.iter().any(|image| image.content.is_some() && is_shelved(image) && bounds.admits(image))
+}
+
+/// Writes the large images to their files, on the disk.
+pub(crate) fn shelve(places: &Places, bounds: JournalBounds, images: &[Image]) -> io::Result<Adding> {
+    let lock = lock_file(places)?;
+    lock.lock_shared()?;
+    for image in images.iter().filter(|image| is_shelved(image) && bounds.admits(image)) {
+        if let Some(content) = &image.content {
+            write(&places.images, &image.digest, image.bytes, &**content)?;
+        }
+    }
+    Ok(Adding { _lock: lock })
+}
+
+/// Records that images are in use; small ones are stored with that.
+pub(crate) fn keep(
+    connection: &Connection,
+    bounds: JournalBounds,
+    image: &Image,
+    at_ms: i64,
+) -> Result<(), Fault> {
+    let Some(content) = image.content.as_ref().filter(|_| bounds.admits(image)) else { return Ok(()) };
+    let inline = if is_shelved(image) { None } else { content.in_memory() };
+    connection
+        .prepare_cached(
+            "INSERT INTO image (digest, bytes, content, used_ms) VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT (digest) DO UPDATE SET used_ms = max(used_ms, excluded.used_ms)",
+        )?
+        .execute(params![image.digest, sql_size(image.bytes), inline, at_ms])?;
+    Ok(())
+}
+
+/// Reads back an image. Without content if that was never kept, or is no longer.
+pub(crate) fn find(connection: &Connection, places: &Places, digest: String) -> Result<Image, Fault> {
+    let row: Option<(i64, Option<Vec<u8>>)> = connection
+        .prepare_cached("SELECT bytes, content FROM image WHERE digest = ?1")?
+        .query_row([&digest], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    let (bytes, content): (_, Option<Arc<dyn Reopen>>) = match row {
+        None => (0, None),
+        Some((bytes, Some(content))) => (bytes.unsigned_abs(), Some(Arc::new(content))),
+        Some((bytes, None)) => {
+            let path = path_of(&places.images, &digest).filter(|path| path.exists());
+            let shelved = path.map(|path| Arc::new(Shelved(path)) as Arc<dyn Reopen>);
+            (bytes.unsigned_abs(), shelved)
+        }
+    };
+    Ok(Image { digest, bytes, attributes: None, content })
+}
+
+/// Forgets images that no change refers to, that are too old, or, the ones used longest ago first, that are too many;
+/// but none of a call that is under way. Returns how many, and their size.
+pub(crate) fn forget(
+    connection: &Connection,
+    bounds: JournalBounds,
+    now_ms: i64,
+) -> Result<(u64, u64), Fault> {
+    let oldest = now_ms.saturating_sub(i64::from(bounds.days) * 24 * 3600 * 1000);
+    let mut statement = connection.prepare_cached(
+        "SELECT digest, bytes, used_ms < ?1 OR NOT EXISTS (
+             SELECT 1 FROM intent WHERE before = digest OR after = digest)
+         FROM image
+         WHERE NOT EXISTS (
+             SELECT 1 FROM intent JOIN call ON call.id = intent.call
+             WHERE (before = digest OR after = digest) AND state IN ('pending', 'running'))
+         ORDER BY used_ms",
+    )?;
+    let mut total = total(connection)?;
+    let mut rows = statement.query([oldest])?;
+    let mut gone: Vec<String> = Vec::new();
+    let mut freed = 0;
+    while let Some(row) = rows.next()? {
+        let (digest, bytes, is_idle): (String, i64, bool) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        if is_idle || total > bounds.bytes {
+            total = total.saturating_sub(bytes.unsigned_abs());
+            freed += bytes.unsigned_abs();
+            gone.push(digest);
+        }
+    }
+    drop(rows);
+    let mut delete = connection.prepare_cached("DELETE FROM image WHERE digest = ?1")?;
+    for digest in &gone {
+        delete.execute([digest])?;
+    }
+    Ok((gone.len() as u64, freed))
+}
+
+/// The size of all images.
+pub(crate) fn total(connection: &Connection) -> Result<u64, Fault> {
+    let bytes: i64 = connection
+        .prepare_cached("SELECT coalesce(sum(bytes), 0) FROM journal")?
+        .query_row([], |row| row.get(0))?;
+    Ok(bytes.unsigned_abs())
+}
+
+/// Removes the files that no row speaks of, unless somebody is just adding one. Returns how many.
+pub(crate) fn tidy(connection: &Connection, places: &Places) -> Result<u64, Fault> {
+    if !places.images.exists() {
+        return Ok(0);
+    }
+    let lock = lock_file(places)?;
+    match lock.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Ok(0),
+        Err(TryLockError::Error(error)) => return Err(error.into()),
+    }
+    let mut statement = connection.prepare("SELECT digest FROM image WHERE content IS NULL")?;
+    let known: HashSet<String> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    let mut removed = 0;
+    for shelf in fs::read_dir(&places.images)?.filter_map(Result::ok) {
+        let Ok(entries) = fs::read_dir(shelf.path()) else { continue };
+        for entry in entries.filter_map(Result::ok) {
+            let is_known = entry.file_name().to_str().is_some_and(|name| known.contains(name));
+            if !is_known {
+                files::remove(&entry.path())?;
+                removed += 1;
+            }
+        }
+    }
+    Ok(removed)
+}
+
+impl JournalBounds {
+    /// Whether an image is kept at all: if there is room for it, or if its call may have to be rolled back.
+    fn admits(self, image: &Image) -> bool {
+        image.bytes <= self.bytes.max(IMAGE_BYTES_KEPT)
+    }
+}
+
+fn is_shelved(image: &Image) -> bool {
+    let is_in_memory = image.content.as_deref().is_some_and(|content| content.in_memory().is_some());
+    image.bytes > INLINE_BYTES_MAX || !is_in_memory
+}
+
+fn lock_file(places: &Places) -> io::Result<File> {
+    files::private_dir(&places.images)?;
+    files::private_file_or_existing(&places.run.join("images"))
+}
+
+/// The file of an image. Only a digest becomes part of a path.
+fn path_of(images: &Path, digest: &str) -> Option<PathBuf> {
+    let is_digest = digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_digest.then(|| images.join(&digest[..2]).join(digest))
+}
+
+/// Writes an image, so that it is whole and on the disk under its name, or not there at all.
+fn write(images: &Path, digest: &str, bytes: u64, content: &dyn Reopen) -> io::Result<()> {
+    let path =
+        path_of(images, digest).ok_or_else(|| io::Error::other("an image has no digest for a name"))?;
+    if fs::metadata(&path).is_ok_and(|known| known.len() == bytes) {
+        return Ok(());
+    }
+    let shelf = path.parent().unwrap_or(images);
+    if !shelf.exists() {
+        files::private_dir(shelf)?;
+        files::sync_dir(images)?;
+    }
+    let unfinished = shelf.join(format!("{UNFINISHED}{}", haft::CallId::mint()));
+    let written = (|| {
+        let mut file = files::private_file(&unfinished)?;
+        let mut hasher = blake3::Hasher::new();
+        io::copy(&mut content.open()?, &mut Both(&mut file, &mut hasher))?;
+        if hasher.finalize().to_hex().as_str() != digest {
+            return Err(io::Error::other("the file changed while it was being kept; try again"));
+        }
+        file.sync_all()?;
+        fs::rename(&unfinished, &path)?;
+        files::sync_dir(shelf)
+    })();
+    if written.is_err() {
+        // What stays is tidied up later.
+        let _stays = files::remove(&unfinished);
+    }
+    written
+}
+
+/// Writes to a file what it digests.
+struct Both<'a>(&'a mut File, &'a mut blake3::Hasher);
+
+impl io::Write for Both<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.0.write(bytes)?;
+        self.1.update(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+/// An image in a file of its own.
+struct Shelved(PathBuf);
+
+impl Reopen for Shelved {
+    fn open(&self) -> io::Result<Box<dyn Read + Send + '_>> {
+        Ok(Box::new(File::open(&self.0)?))
+    }
+}
+
+fn sql_size(bytes: u64) -> i64 {
+    i64::try_from(bytes).unwrap_or(i64::MAX)
+}

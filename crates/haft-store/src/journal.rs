@@ -1,0 +1,169 @@
+//! The seam of the journal: what calls changed, and which of it was undone.
+
+use haft::{Attributes, BoxFuture, CallId, Change, Journal, Journaled, StoreError};
+use rusqlite::types::Value as SqlValue;
+use rusqlite::{Connection, params};
+use serde::{Deserialize, Serialize};
+
+use crate::calls::path_from_sql;
+use crate::fault::Fault;
+use crate::files::Places;
+use crate::images;
+use crate::store::Store;
+
+/// How long a chain of undoing and undoing that is followed.
+const CHAIN_MAX: usize = 1000;
+
+impl Journal for Store {
+    fn changes<'a>(&'a self, call: &'a CallId) -> BoxFuture<'a, Result<Vec<Journaled>, StoreError>> {
+        let found = self.read("read the journal", |connection| {
+            let state: String =
+                match connection
+                    .query_row("SELECT state FROM call WHERE id = ?1", [call.as_str()], |row| row.get(0))
+                {
+                    Err(rusqlite::Error::QueryReturnedNoRows) => return Ok(Vec::new()),
+                    state => state?,
+                };
+            let mut found = Vec::new();
+            for (path, change) in rows(connection, &self.0.places, call.as_str())? {
+                let undone_by = undone_by(connection, call.as_str(), &path, 0)?;
+                let undone_by = undone_by.and_then(|id| CallId::parse(&id).ok());
+                found.push(Journaled {
+                    call: call.clone(),
+                    is_certain: state == "completed",
+                    undone_by,
+                    change,
+                });
+            }
+            Ok(found)
+        });
+        Box::pin(std::future::ready(found))
+    }
+}
+
+impl Store {
+    /// The calls that changed files, are no undoing themselves and are not undone altogether: of a session, or else of
+    /// the project; the newest first.
+    pub fn undoable(
+        &self,
+        session: Option<&haft::SessionId>,
+        limit: usize,
+    ) -> Result<Vec<CallId>, StoreError> {
+        self.read("read the journal", |connection| {
+            let mut statement = connection.prepare(
+                "SELECT call.id FROM call JOIN session ON session.id = call.session
+                 WHERE (session.id = ?1 OR (?1 IS NULL AND session.project = ?2))
+                   AND (state = 'completed' OR reason = 'interrupted')
+                   AND EXISTS (SELECT 1 FROM intent WHERE intent.call = call.id)
+                   AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.call = call.id)
+                 ORDER BY call.seq DESC",
+            )?;
+            let mut calls = statement.query(params![session.map(haft::SessionId::as_str), self.0.project])?;
+            let mut found = Vec::new();
+            while let Some(row) = calls.next()? {
+                let id: String = row.get(0)?;
+                let mut paths = connection.prepare_cached("SELECT path FROM intent WHERE call = ?1")?;
+                let paths = paths
+                    .query_map([&id], |row| row.get::<_, SqlValue>(0))?
+                    .collect::<Result<Vec<_>, _>>()?;
+                let mut is_standing = false;
+                for path in &paths {
+                    is_standing |= undone_by(connection, &id, path, 0)?.is_none();
+                }
+                if is_standing {
+                    found.extend(CallId::parse(&id).ok());
+                }
+                if found.len() == limit {
+                    break;
+                }
+            }
+            Ok(found)
+        })
+    }
+}
+
+/// The changes that a call announced, with their images.
+pub(crate) fn changes(connection: &Connection, places: &Places, call: &str) -> Result<Vec<Change>, Fault> {
+    Ok(rows(connection, places, call)?.into_iter().map(|(_, change)| change).collect())
+}
+
+fn rows(connection: &Connection, places: &Places, call: &str) -> Result<Vec<(SqlValue, Change)>, Fault> {
+    let mut statement = connection.prepare_cached(
+        "SELECT path, before, after, before_attributes, after_attributes, made FROM intent
+         WHERE call = ?1 ORDER BY path",
+    )?;
+    let mut rows = statement.query([call])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let image = |digest: usize, attributes: usize| -> Result<_, Fault> {
+            let Some(digest) = row.get::<_, Option<String>>(digest)? else { return Ok(None) };
+            let mut image = images::find(connection, places, digest)?;
+            image.attributes =
+                row.get::<_, Option<String>>(attributes)?.map(|text| read(&text)).transpose()?;
+            Ok(Some(image))
+        };
+        let path: SqlValue = row.get(0)?;
+        let change = Change {
+            path: path_from_sql(row.get_ref(0)?),
+            before: image(1, 3)?,
+            after: image(2, 4)?,
+            made: usize::try_from(row.get::<_, i64>(5)?).unwrap_or(0),
+            undoes: undoes(connection, call, &path)?,
+        };
+        found.push((path, change));
+    }
+    Ok(found)
+}
+
+fn undoes(connection: &Connection, call: &str, path: &SqlValue) -> Result<Vec<CallId>, Fault> {
+    let mut statement = connection.prepare_cached("SELECT undone FROM undo WHERE call = ?1 AND path = ?2")?;
+    let found = statement.query_map(params![call, path], |row| row.get::<_, String>(0))?;
+    let found = found.collect::<Result<Vec<_>, _>>()?;
+    Ok(found.iter().filter_map(|id| CallId::parse(id).ok()).collect())
+}
+
+/// The call that undid a change, unless that was undone in turn.
+fn undone_by(
+    connection: &Connection,
+    call: &str,
+    path: &SqlValue,
+    depth: usize,
+) -> Result<Option<String>, Fault> {
+    if depth > CHAIN_MAX {
+        return Ok(None);
+    }
+    let mut statement = connection.prepare_cached(
+        "SELECT undo.call FROM undo JOIN call ON call.id = undo.call
+         WHERE undo.undone = ?1 AND undo.path = ?2 AND call.state = 'completed' ORDER BY call.seq DESC",
+    )?;
+    let undoing = statement.query_map(params![call, path], |row| row.get::<_, String>(0))?;
+    for by in undoing.collect::<Result<Vec<_>, _>>()? {
+        if undone_by(connection, &by, path, depth + 1)?.is_none() {
+            return Ok(Some(by));
+        }
+    }
+    Ok(None)
+}
+
+/// What a file has besides its content, as it is stored.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    mode: u32,
+    owner: u32,
+    group: u32,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    extended: Vec<(Vec<u8>, Vec<u8>)>,
+}
+
+pub(crate) fn written(attributes: &Attributes) -> Result<String, Fault> {
+    let Attributes { mode, owner, group, extended } = attributes.clone();
+    let stored = Stored { mode, owner, group, extended };
+    serde_json::to_string(&stored).map_err(|error| Fault::Json("a file's attributes", error))
+}
+
+fn read(text: &str) -> Result<Attributes, Fault> {
+    let stored: Stored =
+        serde_json::from_str(text).map_err(|error| Fault::Json("a file's attributes", error))?;
+    let Stored { mode, owner, group, extended } = stored;
+    Ok(Attributes { mode, owner, group, extended })
+}

@@ -1,0 +1,163 @@
+//! Undoing: from what the journal says of calls, and what stands in the files, to the changes that take them back.
+//!
+//! A file that holds what the calls left in it is restored. One that was changed since is left alone, and what was
+//! changed is shown.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use haft::{CallId, Change, IMAGE_BYTES_KEPT, Image, Journal, Journaled, ToolError};
+
+use crate::blocking::blocking;
+use crate::workspace::{Draft, FileChange, Place, Workspace, difference, digest_of};
+
+/// What undoing some calls comes to.
+pub struct UndoPlan {
+    /// The files that are taken back.
+    pub files: Vec<FileChange>,
+    /// The files that are left as they are.
+    pub refused: Vec<RefusedFile>,
+}
+
+/// A file that is not restored.
+pub struct RefusedFile {
+    /// Where it is, if that could be found out.
+    pub place: Option<Place>,
+    /// Its name.
+    pub name: String,
+    /// Why.
+    pub why: String,
+    /// What was changed since, as a unified diff.
+    pub diff: String,
+}
+
+/// Plans to undo calls, the newest first. Fails if there is nothing that they changed and that still stands.
+pub async fn plan_undo(
+    workspace: &Workspace,
+    journal: &dyn Journal,
+    calls: &[CallId],
+) -> Result<UndoPlan, ToolError> {
+    let mut newest_first = calls.to_vec();
+    newest_first.sort_by(|a, b| b.cmp(a));
+    newest_first.dedup();
+    let mut by_path: BTreeMap<PathBuf, Vec<Journaled>> = BTreeMap::new();
+    let mut undone = None;
+    for call in &newest_first {
+        let changes = journal.changes(call).await?;
+        if changes.is_empty() {
+            return Err(ToolError::failure(format!(
+                "{call} changed no files that haft keeps a journal of, or there is no such call"
+            )));
+        }
+        for change in changes {
+            match change.undone_by {
+                Some(by) => undone = Some(format!("{call} was undone already, by {by}")),
+                None => by_path.entry(change.change.path.clone()).or_default().push(change),
+            }
+        }
+    }
+    let mut plan = UndoPlan { files: Vec::new(), refused: Vec::new() };
+    for (path, changes) in by_path {
+        match plan_file(workspace, &path, &changes).await {
+            Ok(Some(change)) => plan.files.push(change),
+            Ok(None) => {}
+            Err(refused) => plan.refused.push(*refused),
+        }
+    }
+    if plan.files.is_empty() && plan.refused.is_empty() {
+        let nothing = || "there is nothing to undo: the files are as they were before".to_owned();
+        return Err(ToolError::failure(undone.unwrap_or_else(nothing)));
+    }
+    Ok(plan)
+}
+
+/// Plans to undo what calls, the newest first, did to one file. `None` if they did nothing to it after all.
+async fn plan_file(
+    workspace: &Workspace,
+    path: &Path,
+    changes: &[Journaled],
+) -> Result<Option<FileChange>, Box<RefusedFile>> {
+    let name = haft::visible(&path.to_string_lossy());
+    let refused = |place: Option<Place>, why: String, diff: String| {
+        let name = place.as_ref().map_or_else(|| name.clone(), Place::shown);
+        Box::new(RefusedFile { place, name, why, diff })
+    };
+    let place = match workspace.place_of(path) {
+        Ok(place) if place.real() == path => place,
+        Ok(place) => {
+            let why = format!("a link leads from there to {}", place.shown());
+            return Err(refused(Some(place), why, String::new()));
+        }
+        Err(error) => return Err(refused(None, error.to_string(), String::new())),
+    };
+    let draft = match workspace.draft(place.clone()).await {
+        Ok(draft) => draft,
+        Err(error) => return Err(refused(Some(place), error.to_string(), String::new())),
+    };
+    let Some((first, calls)) = followed_back(&draft, changes) else {
+        let Some(last) = changes.iter().find(|change| change.is_certain) else { return Ok(None) };
+        let since = since(&draft, &last.change);
+        return Err(refused(Some(place), format!("it has been changed since {}", last.call), since));
+    };
+    let restored = match first.restoring() {
+        None => None,
+        Some(image) => match blocking(move |_| loaded(&image)).await {
+            Ok(image) => Some(image),
+            Err(why) => return Err(refused(Some(place), why, String::new())),
+        },
+    };
+    let made = first.made_directories().map(Path::to_owned).collect();
+    Ok(Some(draft.become_image(restored).undoing(calls, made)))
+}
+
+/// Follows the changes back from what stands there: the first of them, and the calls that made them. `None` if what
+/// stands there is not what they left.
+fn followed_back<'a>(draft: &Draft, changes: &'a [Journaled]) -> Option<(&'a Change, Vec<CallId>)> {
+    let digest = |image: Option<&Image>| image.map(|image| image.digest.clone());
+    let mut stands = digest(draft.standing());
+    let mut first = None;
+    let mut calls = Vec::new();
+    for journaled in changes {
+        if digest(journaled.change.after.as_ref()) == stands {
+            stands = digest(journaled.change.before.as_ref());
+            first = Some(&journaled.change);
+            calls.push(journaled.call.clone());
+        } else if journaled.is_certain {
+            // Somebody else changed the file between two of the calls, or after the last.
+            return None;
+        }
+    }
+    first.map(|first| (first, calls))
+}
+
+/// What was done to a file since a change left it.
+fn since(draft: &Draft, change: &Change) -> String {
+    let left = change.after.as_ref().map(loaded).transpose();
+    match left {
+        Ok(left) => difference(draft.place(), left.as_ref(), draft.standing()),
+        // It is no longer kept; that it differs is all there is to say.
+        Err(_) => String::new(),
+    }
+}
+
+/// The image with its content in memory, unless it is large, checked against its digest.
+fn loaded(image: &Image) -> Result<Image, String> {
+    let Some(content) = &image.content else {
+        return Err("what it held is not kept any longer (the key journal bounds that)".to_owned());
+    };
+    let unreadable = |error: io::Error| format!("what it held cannot be read from the journal: {error}");
+    let damaged = || "what it held is damaged in the journal".to_owned();
+    let mut reader = content.open().map_err(unreadable)?;
+    if image.bytes > IMAGE_BYTES_KEPT {
+        let digest = digest_of(reader).map_err(unreadable)?;
+        return if digest == image.digest { Ok(image.clone()) } else { Err(damaged()) };
+    }
+    let mut bytes = Vec::new();
+    reader.read_to_end(&mut bytes).map_err(unreadable)?;
+    match digest_of(bytes.as_slice()) {
+        Ok(digest) if digest == image.digest => Ok(Image { content: Some(Arc::new(bytes)), ..image.clone() }),
+        Ok(_) | Err(_) => Err(damaged()),
+    }
+}

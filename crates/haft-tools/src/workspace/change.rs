@@ -1,0 +1,219 @@
+//! Changes: what is approved holds the exact bytes of every file, so what was shown is what happens.
+
+use std::path::PathBuf;
+use std::sync::PoisonError;
+
+use haft::permission::{Ask, Permit, Question, Reach, Showing};
+use haft::{Action, CallId, Change, Image};
+
+use super::Workspace;
+use super::ask::{merged, questions};
+use super::commit::{Entry, commit};
+use super::digest::Digest;
+use super::error::WorkspaceError;
+use super::place::Place;
+use super::protected::Protection;
+use crate::blocking::blocking;
+
+/// One file that is to be changed: what it holds, and what it is to hold.
+#[derive(Debug)]
+pub struct FileChange {
+    place: Place,
+    protection: Protection,
+    before: Option<Image>,
+    after: Option<Image>,
+    made: usize,
+    undoes: Vec<CallId>,
+    unmakes: Vec<PathBuf>,
+    diff: String,
+}
+
+impl FileChange {
+    pub(super) fn new(
+        place: Place,
+        protection: Protection,
+        before: Option<Image>,
+        after: Option<Image>,
+        diff: String,
+    ) -> FileChange {
+        let (made, undoes, unmakes) = (0, Vec::new(), Vec::new());
+        FileChange { place, protection, before, after, made, undoes, unmakes, diff }
+    }
+
+    /// With so many directories that are missing right above it.
+    pub(super) fn making(self, made: usize) -> FileChange {
+        FileChange { made, ..self }
+    }
+
+    /// As undoing what these calls did to the file. The directories they made, innermost first, go with it if nothing
+    /// else is in them.
+    pub(crate) fn undoing(self, calls: Vec<CallId>, unmakes: Vec<PathBuf>) -> FileChange {
+        FileChange { undoes: calls, unmakes, ..self }
+    }
+
+    /// As the only change of a set.
+    pub fn alone(self, action: Action) -> ChangeSet {
+        ChangeSet::new(action, vec![self])
+    }
+
+    /// Where it is.
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// What the change does to the text, as a unified diff.
+    pub fn diff(&self) -> &str {
+        &self.diff
+    }
+
+    /// What stands there now; `None` if nothing does.
+    pub fn before(&self) -> Option<&Image> {
+        self.before.as_ref()
+    }
+
+    /// What is to stand there; `None` if nothing is.
+    pub fn after(&self) -> Option<&Image> {
+        self.after.as_ref()
+    }
+
+    fn verb(&self) -> &'static str {
+        match (&self.before, &self.after) {
+            (None, _) => "create",
+            (Some(_), Some(_)) => "replace",
+            (Some(_), None) => "remove",
+        }
+    }
+
+    fn journaled(&self) -> Change {
+        Change {
+            path: self.place.real().to_owned(),
+            before: self.before.clone(),
+            after: self.after.clone(),
+            made: self.made,
+            undoes: self.undoes.clone(),
+        }
+    }
+}
+
+/// Files that are changed together: all of them or none.
+#[derive(Debug)]
+pub struct ChangeSet {
+    action: Action,
+    files: Vec<FileChange>,
+}
+
+impl ChangeSet {
+    /// The changes, under the action that their rules are filed under. Each file is in it once.
+    pub fn new(action: Action, mut files: Vec<FileChange>) -> ChangeSet {
+        // Everybody who changes several files does so in the same order.
+        files.sort_by(|a, b| a.place.real().cmp(b.place.real()));
+        ChangeSet { action, files }
+    }
+
+    /// The changes, by path.
+    pub fn files(&self) -> &[FileChange] {
+        &self.files
+    }
+}
+
+impl Ask for ChangeSet {
+    fn questions(&self) -> Vec<Question> {
+        merged(self.files.iter().map(|file| questions(&file.place, file.protection, &self.action)))
+    }
+
+    fn reach(&self) -> Reach {
+        Reach::Changes
+    }
+
+    fn changes(&self) -> Vec<Change> {
+        self.files.iter().map(FileChange::journaled).collect()
+    }
+
+    fn show(&self) -> Showing {
+        let title = match &self.files[..] {
+            [file] => format!("{} {}", file.verb(), file.place.shown()),
+            files => format!("change {} files together", files.len()),
+        };
+        let detail = match &self.files[..] {
+            [file] => file.diff.clone(),
+            files => files.iter().map(described).collect::<Vec<_>>().concat(),
+        };
+        Showing { title, detail }
+    }
+}
+
+fn described(file: &FileChange) -> String {
+    format!("{} {}\n{}", file.verb(), file.place.shown(), file.diff)
+}
+
+/// A file that cannot be changed, whatever is to be in it. It is asked about all the same: what stands in the way is
+/// told only to those who may write there.
+#[derive(Debug)]
+pub struct BlockedTarget {
+    place: Place,
+    protection: Protection,
+    action: Action,
+}
+
+impl Ask for BlockedTarget {
+    fn questions(&self) -> Vec<Question> {
+        questions(&self.place, self.protection, &self.action)
+    }
+
+    fn reach(&self) -> Reach {
+        Reach::Looks
+    }
+
+    fn show(&self) -> Showing {
+        Showing { title: format!("write {}", self.place.shown()), detail: String::new() }
+    }
+}
+
+/// A file that was changed.
+#[derive(Debug)]
+pub struct Changed {
+    /// Where.
+    pub place: Place,
+    /// The digest of what is in it now; `None` if it is gone.
+    pub digest: Option<Digest>,
+}
+
+impl Workspace {
+    /// A target for a place where nothing can be written.
+    pub fn blocked(&self, place: Place, action: Action) -> BlockedTarget {
+        BlockedTarget { protection: self.protection(&place), place, action }
+    }
+
+    /// Makes the changes that were approved, if every file still holds what they were planned on. A file is replaced as
+    /// a whole: whoever reads it meanwhile, and whoever reads it after a crash, finds the old content or the new one.
+    /// If one change fails, those before it are taken back.
+    pub async fn change(&self, permit: Permit<ChangeSet>) -> Result<Vec<Changed>, WorkspaceError> {
+        let workspace = self.clone();
+        // Once begun it is not stopped: a commit is done or not done.
+        blocking(move |_| {
+            let ChangeSet { files, .. } = permit.into_target();
+            let _alone = workspace.0.commits.lock().unwrap_or_else(PoisonError::into_inner);
+            let entries = files.iter().map(|file| {
+                let (root, relative) = workspace.root_of(file.place.real());
+                Entry {
+                    root,
+                    relative,
+                    shown: file.place.shown(),
+                    before: file.before.as_ref(),
+                    after: file.after.as_ref(),
+                }
+            });
+            commit(entries.collect())?;
+            for directory in files.iter().flat_map(|file| &file.unmakes) {
+                let (root, relative) = workspace.root_of(directory);
+                root.remove_empty_directory(&relative);
+            }
+            let changed = |file: FileChange| {
+                let digest = file.after.as_ref().and_then(|image| Digest::parse(&image.digest));
+                Changed { place: file.place, digest }
+            };
+            Ok(files.into_iter().map(changed).collect())
+        })
+        .await
+    }
+}
