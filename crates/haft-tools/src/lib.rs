@@ -8,12 +8,15 @@
 mod actions;
 mod blocking;
 mod changing;
+#[doc(hidden)]
+pub mod fuzzing;
 mod patches;
 mod retained;
 mod searching;
 mod seen;
 mod services;
 mod table;
+mod text;
 mod todos;
 mod undoing;
 mod tools;

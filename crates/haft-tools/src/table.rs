@@ -5,8 +5,8 @@ use haft::{Action, Offer, Tool, When};
 use crate::patches::uses_patches;
 use crate::services::ToolServices;
 use crate::tools::{
-    edit::Edit, glob::Glob, grep::Grep, invalid::Invalid, list::List, read::Read, todoread::TodoRead,
-    todowrite::TodoWrite, undo::Undo, write::Write,
+    apply_patch::ApplyPatch, edit::Edit, glob::Glob, grep::Grep, invalid::Invalid, list::List, read::Read,
+    todoread::TodoRead, todowrite::TodoWrite, undo::Undo, write::Write,
 };
 
 /// One row: the name, what makes the tool, the action its rules are filed under, and to whom it is shown.
@@ -29,6 +29,8 @@ const TABLE: &[Row] = &[
     Row { name: "list",      make: |s| Tool::new(List::new(s)),      action: "list",      when: || When::Always },
     Row { name: "todowrite", make: |s| Tool::new(TodoWrite::new(s)), action: "todowrite", when: || When::Always },
     Row { name: "todoread",  make: |s| Tool::new(TodoRead::new(s)),  action: "todoread",  when: || When::Always },
+    Row { name: "apply_patch", make: |s| Tool::new(ApplyPatch::new(s)), action: "edit",   when: with_patches },
+    Row { name: "patch",     make: |s| Tool::new(ApplyPatch::new(s)), action: "edit",     when: || When::Never },
     Row { name: "undo",      make: |s| Tool::new(Undo::new(s)),      action: "edit",      when: || When::Never },
 ];
 
@@ -39,6 +41,10 @@ pub fn builtins(services: &ToolServices) -> Vec<(&'static str, Offer)> {
         (row.name, Offer::new(tool).under(Action::new(row.action)).when((row.when)()))
     };
     TABLE.iter().map(offer).collect()
+}
+
+fn with_patches() -> When {
+    When::Model(uses_patches)
 }
 
 fn without_patches() -> When {

@@ -1,5 +1,6 @@
 //! The tools, one file each.
 
+pub(crate) mod apply_patch;
 pub(crate) mod edit;
 pub(crate) mod glob;
 pub(crate) mod grep;

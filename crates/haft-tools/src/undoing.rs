@@ -11,7 +11,7 @@ use std::sync::Arc;
 use haft::{CallId, Change, IMAGE_BYTES_KEPT, Image, Journal, Journaled, ToolError};
 
 use crate::blocking::blocking;
-use crate::workspace::{Draft, FileChange, Place, Workspace, difference, digest_of};
+use crate::workspace::{Draft, FileChange, Place, Workspace, WorkspaceError, difference, digest_of};
 
 /// What undoing some calls comes to.
 pub struct UndoPlan {
@@ -63,7 +63,8 @@ pub async fn plan_undo(
         match plan_file(workspace, &path, &changes).await {
             Ok(Some(change)) => plan.files.push(change),
             Ok(None) => {}
-            Err(refused) => plan.refused.push(*refused),
+            Err(Trouble::Refused(refused)) => plan.refused.push(*refused),
+            Err(Trouble::Failed(error)) => return Err(error.into()),
         }
     }
     if plan.files.is_empty() && plan.refused.is_empty() {
@@ -73,16 +74,24 @@ pub async fn plan_undo(
     Ok(plan)
 }
 
+/// Why a file is not restored.
+enum Trouble {
+    /// It stays as it is; the others are restored all the same.
+    Refused(Box<RefusedFile>),
+    /// It could not even be looked at, so nothing can be said of it.
+    Failed(WorkspaceError),
+}
+
 /// Plans to undo what calls, the newest first, did to one file. `None` if they did nothing to it after all.
 async fn plan_file(
     workspace: &Workspace,
     path: &Path,
     changes: &[Journaled],
-) -> Result<Option<FileChange>, Box<RefusedFile>> {
+) -> Result<Option<FileChange>, Trouble> {
     let name = haft::visible(&path.to_string_lossy());
     let refused = |place: Option<Place>, why: String, diff: String| {
         let name = place.as_ref().map_or_else(|| name.clone(), Place::shown);
-        Box::new(RefusedFile { place, name, why, diff })
+        Trouble::Refused(Box::new(RefusedFile { place, name, why, diff }))
     };
     let place = match workspace.place_of(path) {
         Ok(place) if place.real() == path => place,
@@ -94,7 +103,8 @@ async fn plan_file(
     };
     let draft = match workspace.draft(place.clone()).await {
         Ok(draft) => draft,
-        Err(error) => return Err(refused(Some(place), error.to_string(), String::new())),
+        Err(failed @ WorkspaceError::Read { .. }) => return Err(Trouble::Failed(failed)),
+        Err(in_the_way) => return Err(refused(Some(place), in_the_way.to_string(), String::new())),
     };
     let Some((first, calls)) = followed_back(&draft, changes) else {
         let Some(last) = changes.iter().find(|change| change.is_certain) else { return Ok(None) };

@@ -34,7 +34,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 pub use change::{BlockedTarget, ChangeSet, Changed, FileChange};
-pub(crate) use diff::difference;
+pub(crate) use diff::{counted, difference};
 pub use digest::Digest;
 pub(crate) use digest::digest_of;
 pub use directory::{DirectoryEntry, Entries, OpenedDirectory};
@@ -137,6 +137,11 @@ impl Workspace {
         let via = |(given, real): &(PathBuf, PathBuf)| Some(real.join(spelled.strip_prefix(given).ok()?));
         self.0.given.iter().find_map(via).unwrap_or_else(|| spelled.to_owned())
     }
+}
+
+/// Whether what a path names itself, not what it leads to, is a link.
+pub(crate) fn is_link(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|found| found.is_symlink())
 }
 
 #[cfg(test)]

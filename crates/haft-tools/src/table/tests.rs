@@ -40,12 +40,14 @@ fn models_are_shown_what_suits_them() {
         bench.definitions(model).iter().map(|tool| tool.name.to_string()).collect()
     };
     let all = ["read", "glob", "grep", "edit", "write", "list", "todowrite", "todoread"];
-    assert_eq!(shown(None), all);
+    assert_eq!(shown(None), [&all[..], &["apply_patch"]].concat());
     assert_eq!(shown(Some("claude-sonnet-4-5")), all);
-    assert_eq!(shown(Some("gpt-5")), ["read", "glob", "grep", "list", "todowrite", "todoread"]);
+    assert_eq!(
+        shown(Some("gpt-5")),
+        ["read", "glob", "grep", "list", "todowrite", "todoread", "apply_patch"]
+    );
     let order: Vec<String> = bench.all_definitions().iter().map(|tool| tool.name.to_string()).collect();
-    assert_eq!(order[0], "invalid");
-    assert_eq!(order[1..], all);
+    assert_eq!(order, [&["invalid"], &all[..], &["apply_patch", "patch", "undo"]].concat());
 }
 
 #[test]
@@ -62,6 +64,9 @@ fn tools_that_change_files_share_an_action() {
         "list list",
         "todowrite todowrite",
         "todoread todoread",
+        "apply_patch edit",
+        "patch edit",
+        "undo edit",
     ];
     assert_eq!(actions, expected);
 }
@@ -271,6 +276,54 @@ fn schemas_are_what_models_know() {
         {
           "type": "object",
           "additionalProperties": false
+        }
+
+        apply_patch
+        {
+          "type": "object",
+          "additionalProperties": false,
+          "properties": {
+            "patchText": {
+              "type": "string",
+              "description": "The whole patch, from `*** Begin Patch` to `*** End Patch`."
+            }
+          },
+          "required": [
+            "patchText"
+          ]
+        }
+
+        patch
+        {
+          "type": "object",
+          "additionalProperties": false,
+          "properties": {
+            "patchText": {
+              "type": "string",
+              "description": "The whole patch, from `*** Begin Patch` to `*** End Patch`."
+            }
+          },
+          "required": [
+            "patchText"
+          ]
+        }
+
+        undo
+        {
+          "type": "object",
+          "additionalProperties": false,
+          "properties": {
+            "calls": {
+              "type": "array",
+              "items": {
+                "type": "string"
+              },
+              "description": "The calls whose changes are to be taken back."
+            }
+          },
+          "required": [
+            "calls"
+          ]
         }
     "#]].assert_eq(&schemas.join("\n"));
 }

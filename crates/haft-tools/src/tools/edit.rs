@@ -4,7 +4,6 @@
 
 mod anchors;
 mod endings;
-mod lines;
 mod matchers;
 mod miss;
 mod plan;
@@ -22,7 +21,8 @@ use serde_json::json;
 use crate::blocking::blocking;
 use crate::changing::{Changing, Hold};
 use crate::services::ToolServices;
-use crate::workspace::{ChangeSet, Kind, Place, ReadTarget};
+use crate::text::lines;
+use crate::workspace::{ChangeSet, Kind, Place, ReadTarget, counted};
 use plan::{Planned, Trouble, Wish};
 use replace::Extent;
 
@@ -93,7 +93,7 @@ impl Edit {
             Err(trouble) => return Err(self.tell(place, trouble, context).await?),
         };
         let diff = change.diff().to_owned();
-        let (additions, deletions) = plan::counted(&diff);
+        let (additions, deletions) = counted(&diff);
         let output = Output {
             filepath: change.place().spelled_text(),
             name: change.place().name().to_owned(),

@@ -71,6 +71,13 @@ pub(crate) fn difference(place: &Place, before: Option<&Image>, after: Option<&I
     }
 }
 
+/// How many lines a unified diff adds and removes.
+pub(crate) fn counted(diff: &str) -> (usize, usize) {
+    // The first two lines are the names.
+    let marked = |mark: char| diff.split('\n').skip(2).filter(|line| line.starts_with(mark)).count();
+    (marked('+'), marked('-'))
+}
+
 fn described(path: &str, what: &str, after_bytes: u64) -> String {
     format!("--- {path}\n+++ {path}\n({what}; {after_bytes} bytes afterwards)\n")
 }

@@ -97,30 +97,30 @@ impl Draft {
 
     /// The text that stands there; `None` if nothing does, or if the draft was made without the whole content.
     pub fn text(&self) -> Result<Option<&str>, WorkspaceError> {
-        let Some(content) = self.standing.as_ref().and_then(image::bytes) else { return Ok(None) };
+        self.standing.as_ref().map_or(Ok(None), |standing| self.text_of(standing))
+    }
+
+    /// The text of an image of this file; `None` if it is too large to be in memory.
+    pub(crate) fn text_of<'a>(&self, image: &'a Image) -> Result<Option<&'a str>, WorkspaceError> {
+        let Some(content) = image::bytes(image) else { return Ok(None) };
         match std::str::from_utf8(content) {
             Ok(text) => Ok(Some(text)),
             Err(source) => Err(WorkspaceError::NotText { path: self.place.shown(), source }),
         }
     }
 
-    /// Plans to put a text there, in place of whatever stands there. A byte order mark is kept, exactly once; nothing
-    /// else is changed about the text.
-    pub fn replace(self, text: &str) -> FileChange {
+    /// The image of this file with another text. A byte order mark is kept, exactly once; nothing else is changed about
+    /// the text.
+    pub(crate) fn image_of(&self, text: &str) -> Image {
         let bare = text.trim_start_matches(BOM);
         let has_bom = bare.len() < text.len() || self.has_bom;
-        let bytes = [if has_bom { BOM } else { "" }, bare].concat().into_bytes();
-        self.revise(bytes)
+        image::of_bytes([if has_bom { BOM } else { "" }, bare].concat().into_bytes())
     }
 
-    /// Plans to put exactly these bytes there.
-    pub fn revise(self, bytes: Vec<u8>) -> FileChange {
-        self.become_image(Some(image::of_bytes(bytes)))
-    }
-
-    /// Plans to remove what stands there.
-    pub fn remove(self) -> FileChange {
-        self.become_image(None)
+    /// Plans to put a text there, in place of whatever stands there.
+    pub fn replace(self, text: &str) -> FileChange {
+        let image = self.image_of(text);
+        self.become_image(Some(image))
     }
 
     /// Plans to put an image there, or nothing.

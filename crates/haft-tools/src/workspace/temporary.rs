@@ -122,8 +122,9 @@ impl Temporary {
 impl Drop for Temporary {
     fn drop(&mut self) {
         if !self.stays {
-            // It is gone already, or the disk is: there is nothing more to do about it.
-            let _gone = rustix::fs::unlinkat(&self.directory, &self.name, AtFlags::empty());
+            let remove = || rustix::fs::unlinkat(&self.directory, &self.name, AtFlags::empty());
+            // Tried twice, since nobody else would remove it. Otherwise it is gone already, or the disk is.
+            let _gone = remove().or_else(|_| remove());
         }
     }
 }

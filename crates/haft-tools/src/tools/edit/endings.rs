@@ -6,8 +6,6 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-pub(super) const BOM: char = '\u{feff}';
-
 /// A text as the search sees it.
 pub(super) struct Plain<'a> {
     raw: &'a str,

@@ -72,7 +72,7 @@ fn line_trimmed(text: &str, find: &str) -> Vec<Range<usize>> {
     let (lines, wanted) = (lines(text), wanted(find));
     let trimmed: Vec<&str> = lines.iter().map(|line| line.text.trim()).collect();
     let sought: Vec<&str> = wanted.iter().map(|line| line.trim()).collect();
-    sequences(&trimmed, &sought).into_iter().map(|first| span(&lines, first, sought.len())).collect()
+    sequences(&trimmed, &sought).map(|first| span(&lines, first, sought.len())).collect()
 }
 
 /// The words are equal, whatever lies between them: of a part of one line, or of whole lines.
@@ -131,7 +131,7 @@ fn words_of_lines(lines: &[Line<'_>], words: &[&str], count: usize) -> Vec<Range
         (starts && ends && top < bottom && bottom - top < count)
             .then(|| lines[top].start..lines[bottom].end())
     };
-    sequences(&texts, words).into_iter().filter_map(is_whole).collect()
+    sequences(&texts, words).filter_map(is_whole).collect()
 }
 
 /// Every line is equal once the indentation that all lines share is taken away.
@@ -144,8 +144,9 @@ fn indentation_flexible(text: &str, find: &str) -> Vec<Range<usize>> {
         dedented(&block) == sought
     };
     let trimmed: Vec<&str> = lines.iter().map(|line| line.text.trim()).collect();
-    let candidates = sequences(&trimmed, &wanted.iter().map(|line| line.trim()).collect::<Vec<_>>());
-    candidates.into_iter().map(|first| span(&lines, first, wanted.len())).filter(is_equal).collect()
+    let sought_trimmed: Vec<&str> = wanted.iter().map(|line| line.trim()).collect();
+    let candidates = sequences(&trimmed, &sought_trimmed);
+    candidates.map(|first| span(&lines, first, wanted.len())).filter(is_equal).collect()
 }
 
 fn dedented<'a>(block: &[&'a str]) -> Vec<&'a str> {

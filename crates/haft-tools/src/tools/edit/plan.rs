@@ -2,10 +2,11 @@
 
 use haft::ToolError;
 
-use super::endings::{BOM, Plain, newlines};
+use super::endings::{Plain, newlines};
 use super::matchers::Matcher;
 use super::miss;
 use super::replace::{Extent, Found, LENIENT_BYTES_MAX, Unfound, find};
+use crate::text::BOM;
 use crate::workspace::{Draft, FileChange};
 
 const IDENTICAL: &str = "No changes to apply: oldString and newString are identical.";
@@ -98,7 +99,7 @@ pub(super) fn plan(draft: Draft, wish: &Wish) -> Result<Planned, Trouble> {
         ));
     }
     let matcher = (matcher != Matcher::Simple).then_some(matcher);
-    Ok(Planned { change: draft.revise(text.into_bytes()), matcher })
+    Ok(Planned { change: draft.replace(&text), matcher })
 }
 
 /// Where a place that was found leniently ends. Matchers of whole lines leave out the last newline; if it was asked
@@ -124,11 +125,4 @@ fn told(text: &str, old: &str, unfound: Unfound) -> Trouble {
             Trouble::Unfound { message: NOWHERE.to_owned(), shown }
         }
     }
-}
-
-/// How many lines a unified diff adds and removes.
-pub(super) fn counted(diff: &str) -> (usize, usize) {
-    // The first two lines are the names.
-    let marked = |mark: char| diff.split('\n').skip(2).filter(|line| line.starts_with(mark)).count();
-    (marked('+'), marked('-'))
 }

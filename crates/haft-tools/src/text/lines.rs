@@ -4,19 +4,19 @@ use std::ops::Range;
 
 /// A line without its newline, and where it starts.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Line<'a> {
-    pub(super) start: usize,
-    pub(super) text: &'a str,
+pub(crate) struct Line<'a> {
+    pub(crate) start: usize,
+    pub(crate) text: &'a str,
 }
 
 impl Line<'_> {
-    pub(super) fn end(&self) -> usize {
+    pub(crate) fn end(&self) -> usize {
         self.start + self.text.len()
     }
 }
 
 /// The lines of a text. What follows the last newline is a line too, also if it is empty.
-pub(super) fn lines(text: &str) -> Vec<Line<'_>> {
+pub(crate) fn lines(text: &str) -> Vec<Line<'_>> {
     let mut start = 0;
     let line = |text: &'_ str| {
         let at = start;
@@ -28,20 +28,32 @@ pub(super) fn lines(text: &str) -> Vec<Line<'_>> {
 }
 
 /// The lines that are looked for; a newline at the end opens no further line.
-pub(super) fn wanted(find: &str) -> Vec<&str> {
+pub(crate) fn wanted(find: &str) -> Vec<&str> {
     find.strip_suffix('\n').unwrap_or(find).split('\n').collect()
 }
 
 /// The span of so many lines from the first one, without the last newline.
-pub(super) fn span(lines: &[Line<'_>], first: usize, count: usize) -> Range<usize> {
+pub(crate) fn span(lines: &[Line<'_>], first: usize, count: usize) -> Range<usize> {
     lines[first].start..lines[first + count - 1].end()
 }
 
 /// Where a sequence occurs in another, overlaps included, in linear time (Knuth, Morris, Pratt).
-pub(super) fn sequences<T: PartialEq>(all: &[T], wanted: &[T]) -> Vec<usize> {
-    if wanted.is_empty() || wanted.len() > all.len() {
-        return Vec::new();
-    }
+pub(crate) fn sequences<T: PartialEq>(all: &[T], wanted: &[T]) -> impl Iterator<Item = usize> {
+    let is_possible = !wanted.is_empty() && wanted.len() <= all.len();
+    let fallback = if is_possible { fallbacks(wanted) } else { Vec::new() };
+    let searched = if is_possible { all } else { &[] };
+    let mut matched = 0;
+    searched.iter().enumerate().filter_map(move |(at, item)| {
+        while matched > 0 && (matched == wanted.len() || *item != wanted[matched]) {
+            matched = fallback[matched - 1];
+        }
+        matched += usize::from(*item == wanted[matched]);
+        (matched == wanted.len()).then(|| at + 1 - matched)
+    })
+}
+
+/// For each part that a sequence begins with, the length of its longest end that the sequence begins with too.
+fn fallbacks<T: PartialEq>(wanted: &[T]) -> Vec<usize> {
     let mut fallback = vec![0; wanted.len()];
     for at in 1..wanted.len() {
         let mut matched = fallback[at - 1];
@@ -50,21 +62,11 @@ pub(super) fn sequences<T: PartialEq>(all: &[T], wanted: &[T]) -> Vec<usize> {
         }
         fallback[at] = matched + usize::from(wanted[at] == wanted[matched]);
     }
-    let (mut found, mut matched) = (Vec::new(), 0);
-    for (at, item) in all.iter().enumerate() {
-        while matched > 0 && (matched == wanted.len() || *item != wanted[matched]) {
-            matched = fallback[matched - 1];
-        }
-        matched += usize::from(*item == wanted[matched]);
-        if matched == wanted.len() {
-            found.push(at + 1 - matched);
-        }
-    }
-    found
+    fallback
 }
 
 /// Where a text occurs, left to right, without overlaps.
-pub(super) fn occurrences(text: &str, find: &str) -> Vec<Range<usize>> {
+pub(crate) fn occurrences(text: &str, find: &str) -> Vec<Range<usize>> {
     if find.is_empty() {
         return Vec::new();
     }
