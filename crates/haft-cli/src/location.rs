@@ -75,6 +75,8 @@ impl<'s> Location<'s> {
             journal: keepers.journal,
             events: events.clone(),
             media_bytes_max: limits(setting).media as u64,
+            image_side_max: setting.config.image_side_max(),
+            cache: (mode == Mode::Live).then(|| setting.paths.cache.clone()),
             require_read: setting.config.require_read(),
         };
         let registry = Registry::root();

@@ -2,10 +2,14 @@
 //!
 //! A target is one line: `fuzz_target!(|data: &[u8]| haft_tools::fuzzing::patch(data));`
 
+use crate::encoding::decode;
 use crate::text::BOM;
 use crate::tools::apply_patch::apply::apply;
 use crate::tools::apply_patch::parse::parse;
 use crate::tools::apply_patch::patch::FilePatch;
+use crate::tools::edit::check_matchers;
+use crate::tools::read::check_pages;
+use crate::workspace::check_path;
 
 /// Reads a patch, and applies it to what follows the first zero byte.
 pub fn patch(data: &[u8]) {
@@ -37,6 +41,29 @@ pub fn patch(data: &[u8]) {
     }
 }
 
+/// Looks for the first half in the second, as an edit does.
+pub fn edit(data: &[u8]) {
+    let (old, text) = halves(data);
+    check_matchers(&text, &old);
+}
+
+/// Resolves a path, and compares with the kernel where that is possible.
+pub fn path(data: &[u8]) {
+    check_path(&String::from_utf8_lossy(data));
+}
+
+/// Pages of a text, in any encoding, read in chunks of any size and with an index of its lines.
+pub fn lines(data: &[u8]) {
+    check_pages(data);
+}
+
+/// Text that was decoded is encoded to the same bytes.
+pub fn encodings(data: &[u8]) {
+    if let Ok(text) = decode(data) {
+        assert_eq!(text.encoding.encode(&text.text).as_deref(), Ok(data), "{text:?}");
+    }
+}
+
 /// Two texts: what is before the first zero byte, and what is after it.
 fn halves(data: &[u8]) -> (String, String) {
     let mut halves = data.splitn(2, |byte| *byte == 0);
@@ -45,4 +72,8 @@ fn halves(data: &[u8]) -> (String, String) {
 }
 
 #[cfg(test)]
-mod tests;
+mod line_tests;
+#[cfg(test)]
+mod patch_tests;
+#[cfg(test)]
+mod path_tests;

@@ -8,6 +8,7 @@
 mod actions;
 mod blocking;
 mod changing;
+mod encoding;
 #[doc(hidden)]
 pub mod fuzzing;
 mod patches;
@@ -23,6 +24,7 @@ mod tools;
 pub mod workspace;
 
 pub use actions::action_of;
+pub use encoding::{Encoding, NotText, Text, Unencodable, decode};
 pub use patches::uses_patches;
 pub use services::ToolServices;
 pub use table::builtins;

@@ -1,5 +1,6 @@
 //! What built-in tools work with. Each takes the parts it needs as its fields.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use haft::permission::Gate;
@@ -24,6 +25,10 @@ pub struct ToolServices {
     pub events: Events,
     /// As many bytes of an image or a document as are shown, whoever produces it.
     pub media_bytes_max: u64,
+    /// An image whose longer side has more pixels is scaled down.
+    pub image_side_max: u32,
+    /// A directory for what can be made again; `None` where nothing is to be kept.
+    pub cache: Option<PathBuf>,
     /// Whether a file has to be read in a session before it is changed there.
     pub require_read: bool,
 }

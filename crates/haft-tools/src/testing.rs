@@ -108,9 +108,11 @@ impl Bench {
             gate,
             outputs,
             memory,
-            journal: kept,
             events,
             media_bytes_max: 20 << 20,
+            image_side_max: 2000,
+            cache: None,
+            journal: kept,
             require_read: false,
         };
         let registry = Registry::root();

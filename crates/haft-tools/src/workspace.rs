@@ -139,6 +139,20 @@ impl Workspace {
     }
 }
 
+/// Resolves a path in the root of the disk, for fuzzers: nothing of its spelling is left, and what exists is where the
+/// kernel says it is.
+pub(crate) fn check_path(path: &str) {
+    let Ok(spelled) = resolve::lexical(Path::new("/tmp"), path) else { return };
+    assert!(spelled.is_absolute() && spelled == resolve::normal(&spelled), "{path:?}");
+    let Ok((real, kind)) = resolve::canonical(&spelled) else { return };
+    match spelled.canonicalize() {
+        Ok(known) => assert_eq!(known, real, "{path:?}"),
+        Err(_) => {
+            assert!(kind == Kind::Missing || real.symlink_metadata().is_err() || !real.exists(), "{path:?}")
+        }
+    }
+}
+
 /// Whether what a path names itself, not what it leads to, is a link.
 pub(crate) fn is_link(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|found| found.is_symlink())

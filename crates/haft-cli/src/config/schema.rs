@@ -53,6 +53,7 @@ const TOOL_OUTPUT: &[Key] = &[
     both("max_lines", Holds::Count),
     both("max_bytes", Holds::Count),
     haft("max_media_bytes", Holds::Count),
+    haft("max_image_side", Holds::Count),
 ];
 
 const RETENTION: &[Key] = &[haft("days", Holds::Count), haft("bytes", Holds::Count)];

@@ -10,6 +10,9 @@ use super::agents::DEFAULT_AGENT;
 use super::node::Node;
 use crate::paths::Env;
 
+/// Of the longer side of an image, in pixels: more than models make use of.
+const IMAGE_SIDE_MAX: u32 = 2000;
+
 /// How long something is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Retention {
@@ -86,6 +89,12 @@ impl Config {
             media: limit("max_media_bytes", shipped.media),
             delegate: shipped.delegate,
         }
+    }
+
+    /// The longer side of an image that is shown as it is, in pixels.
+    pub(crate) fn image_side_max(&self) -> u32 {
+        let side = self.count("tool_output", "max_image_side");
+        side.map_or(IMAGE_SIDE_MAX, |side| u32::try_from(side).unwrap_or(u32::MAX))
     }
 
     /// How long outputs are kept.

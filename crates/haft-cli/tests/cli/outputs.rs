@@ -88,3 +88,24 @@ fn one_limit_holds_for_all_media() {
     let ran = place.run(&["call", "read", "filePath=i.png"]);
     assert!(ran.code == 3 && ran.err.contains("4000"), "{}", ran.err);
 }
+
+#[test]
+fn images_are_scaled_down_to_the_configured_side() {
+    /// Thirty pixels by ten, all of them grey.
+    #[rustfmt::skip]
+    const IMAGE: &[u8] = b"\x89PNG\x0d\x0a\x1a\x0a\x00\x00\x00\x0dIHDR\x00\x00\x00\x1e\x00\x00\x00\x0a\x08\x00\x00\x00\x00\x86\x1c\xb1\xf3\x00\x00\x00\x10IDATx\x9cch\xc0\x0b\x18F\xa5\xb1\x01\x00\xd8|\x96\x01\xe6\x88\xe41\x00\x00\x00\x00IEND\xaeB`\x82";
+    let place = Place::new();
+    std::fs::write(place.ws().join("i.png"), IMAGE).unwrap();
+    let sizes = || {
+        let document = place.run(&["call", "read", "filePath=i.png", "--json"]).json();
+        let image = &document["metadata"]["image"];
+        (
+            image["original"]["width"].clone(),
+            image["shown"]["width"].clone(),
+            image["shown"]["height"].clone(),
+        )
+    };
+    assert_eq!(sizes(), (30.into(), 30.into(), 10.into()));
+    place.global_config(r#"{ "tool_output": { "max_image_side": 6 } }"#);
+    assert_eq!(sizes(), (30.into(), 6.into(), 2.into()));
+}

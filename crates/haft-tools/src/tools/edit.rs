@@ -179,5 +179,20 @@ impl Executor for Edit {
     }
 }
 
+/// Finds a piece in a text in every way, for fuzzers: what is found is there, and what is left alone keeps its bytes.
+pub(crate) fn check_matchers(text: &str, old: &str) {
+    let plain = endings::Plain::new(text);
+    for extent in [Extent::One, Extent::All] {
+        if let Ok(found) = replace::find(plain.text(), old, extent) {
+            assert!(!found.places.is_empty() && found.places.iter().all(|place| !place.is_empty()));
+            assert!(found.places.is_sorted_by(|a, b| a.end <= b.start), "places overlap");
+            assert!(extent == Extent::All || found.places.len() == 1);
+            assert_eq!(plain.splice(&[], "x"), text);
+            plain.splice(&found.places, "x");
+        }
+    }
+    miss::nearest(plain.text(), old);
+}
+
 #[cfg(test)]
 mod tests;

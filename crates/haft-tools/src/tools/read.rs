@@ -1,12 +1,17 @@
 //! The tool `read`: text with line numbers, directories, images and documents, retained outputs.
 
 mod body;
+mod image;
+mod index;
+mod indexes;
 mod instructions;
 mod kind;
 mod listing;
 mod missing;
+mod model;
 mod output;
 mod page;
+mod scan;
 mod show;
 
 use std::borrow::Cow;
@@ -21,9 +26,14 @@ use crate::blocking::blocking;
 use crate::seen;
 use crate::services::ToolServices;
 use crate::workspace::{Opened, OpenedDirectory, OpenedFile, Place, ReadTarget, Workspace};
+use body::Reading;
+use image::{ImageLimits, Scale};
+use indexes::Indexes;
 use instructions::Instructions;
 use listing::Listing;
 use page::{Page, Window};
+
+pub(crate) use model::check_pages;
 
 const ACTION: &str = "read";
 
@@ -72,6 +82,8 @@ pub(crate) enum Body {
         mime: String,
         /// Its bytes, in base64.
         data: String,
+        /// How large an image is, and how large it is shown.
+        scale: Option<Scale>,
     },
 }
 
@@ -80,19 +92,23 @@ pub(crate) struct Read {
     gate: Gate,
     outputs: Arc<dyn OutputStore>,
     memory: Arc<dyn Memory>,
-    media_bytes_max: u64,
+    images: ImageLimits,
+    indexes: Arc<Indexes>,
 }
 
 impl Read {
     pub(crate) fn new(services: &ToolServices) -> Read {
-        let ToolServices { workspace, gate, outputs, memory, media_bytes_max, .. } = services.clone();
-        Read { workspace, gate, outputs, memory, media_bytes_max }
+        let ToolServices { workspace, gate, outputs, memory, .. } = services.clone();
+        let images = ImageLimits { bytes_max: services.media_bytes_max, side_max: services.image_side_max };
+        let indexes = Arc::new(Indexes::new(services.cache.as_deref()));
+        Read { workspace, gate, outputs, memory, images, indexes }
     }
 
     async fn file(&self, file: OpenedFile, window: Window, cx: &ToolContext) -> Result<Output, ToolError> {
         let place = file.place().clone();
-        let media_bytes_max = self.media_bytes_max;
-        let (body, digest) = blocking(move |stop| body::of(file, window, media_bytes_max, stop)).await?;
+        let (images, indexes) = (self.images, self.indexes.clone());
+        let (body, digest) =
+            blocking(move |stop| Reading { window, images, indexes: &indexes, stop }.body(file)).await?;
         if let Some(digest) = digest {
             seen::note(&*self.memory, cx, &place, &digest).await?;
         }

@@ -32,6 +32,9 @@ pub(crate) struct Output {
     exists: bool,
     /// What was changed, as a unified diff.
     diff: String,
+    /// The encoding that the file no longer has, because it lacks characters of the new content.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    given_up: Option<String>,
 }
 
 pub(crate) struct Write(Changing);
@@ -47,12 +50,13 @@ impl Write {
             Ok(draft) => draft,
             Err(in_the_way) => return Err(self.0.tell(&place, in_the_way, context).await),
         };
-        let change = draft.replace(&input.content);
+        let (change, given_up) = draft.rewrite(&input.content);
         let output = Output {
             filepath: change.place().spelled_text(),
             name: change.place().name().to_owned(),
             exists: change.before().is_some(),
             diff: change.diff().to_owned(),
+            given_up: given_up.map(str::to_owned),
         };
         Ok((change.alone(self.0.action()), output))
     }
@@ -79,7 +83,13 @@ impl Executor for Write {
     }
 
     fn present(_: &Input, output: &Encoded<Output>) -> Presented {
-        Presented::text("Wrote file successfully.")
+        let mut text = "Wrote file successfully.".to_owned();
+        if let Some(encoding) = &output.given_up {
+            text.push_str(&format!(
+                "\nThe file was in {encoding}, which lacks characters of the new content; it is in UTF-8 now."
+            ));
+        }
+        Presented::text(text)
             .titled(output.name.as_str())
             .with("filepath", output.filepath.as_str())
             .with("exists", output.exists)

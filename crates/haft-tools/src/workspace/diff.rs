@@ -1,5 +1,6 @@
 //! What a change does to a text, as a unified diff for people.
 
+use std::borrow::Cow;
 use std::fmt::{self, Write};
 
 use haft::Image;
@@ -7,6 +8,7 @@ use imara_diff::{Algorithm, Diff, InternedInput, Interner, Token, UnifiedDiffCon
 
 use super::image;
 use super::place::Place;
+use crate::encoding::decode;
 
 /// Larger changes are described instead of compared.
 pub(super) const DIFF_BYTES_MAX: usize = 1 << 20;
@@ -22,17 +24,15 @@ const BOM: char = '\u{feff}';
 fn unified(path: &str, before: Before<'_>, after: &[u8]) -> String {
     let described = |what: &str| described(path, what, after.len() as u64);
     let before = match before {
-        Before::Nothing => "",
+        Before::Nothing => Cow::Borrowed(""),
         Before::Large => return described("too large to compare"),
-        Before::Bytes(bytes) => match std::str::from_utf8(bytes) {
-            Ok(text) => text,
-            Err(_) => return described("the present content is not UTF-8 text and is replaced whole"),
+        Before::Bytes(bytes) => match text(bytes) {
+            Some(text) => text,
+            None => return described("the present content is not text and is replaced whole"),
         },
     };
-    let after_text = match std::str::from_utf8(after) {
-        Ok(text) => text,
-        Err(_) => return described("the new content is not UTF-8 text"),
-    };
+    let Some(after_text) = text(after) else { return described("the new content is not text") };
+    let (before, after_text) = (&*before, &*after_text);
     // A byte order mark that stays is nothing that anybody has to look at.
     let (before, after_text) = match (before.strip_prefix(BOM), after_text.strip_prefix(BOM)) {
         (Some(before), Some(after)) => (before, after),
@@ -80,6 +80,14 @@ pub(crate) fn counted(diff: &str) -> (usize, usize) {
 
 fn described(path: &str, what: &str, after_bytes: u64) -> String {
     format!("--- {path}\n+++ {path}\n({what}; {after_bytes} bytes afterwards)\n")
+}
+
+/// The text that some bytes are.
+fn text(bytes: &[u8]) -> Option<Cow<'_, str>> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Some(Cow::Borrowed(text)),
+        Err(_) => decode(bytes).ok().map(|text| Cow::Owned(text.text)),
+    }
 }
 
 /// The lines from the first that differs to the last, with a few around them, and how many lines come before.
@@ -216,12 +224,12 @@ mod tests {
             "#]],
         );
         check(
-            Before::Bytes(b"\xff\n"),
+            Before::Bytes(b"\xff\0\x01\n"),
             "x",
             expect![[r#"
                 --- a.txt
                 +++ a.txt
-                (the present content is not UTF-8 text and is replaced whole; 1 bytes afterwards)
+                (the present content is not text and is replaced whole; 1 bytes afterwards)
             "#]],
         );
     }

@@ -22,6 +22,7 @@ use super::image::{self, OnDisk, from_start};
 use super::place::Place;
 use super::protected::Protection;
 use crate::blocking::blocking;
+use crate::encoding::{Encoding, decode};
 
 /// Larger files are not replaced: comparing them would take longer than anybody waits.
 const REPLACED_BYTES_MAX: u64 = 4 << 30;
@@ -38,7 +39,8 @@ pub struct Draft {
     protection: Protection,
     /// `None` if nothing stands there.
     standing: Option<Image>,
-    has_bom: bool,
+    /// How its text is written as bytes, and is to be written again.
+    encoding: Encoding,
     /// How many directories right above it are missing.
     missing: usize,
 }
@@ -77,8 +79,9 @@ impl Workspace {
             };
             let missing = if standing.is_some() { 0 } else { missing_above(place.real()) };
             let protection = workspace.protection(&place);
-            let (standing, has_bom) = standing.unzip();
-            Ok(Draft { place, protection, standing, has_bom: has_bom == Some(true), missing })
+            let (standing, encoding) = standing.unzip();
+            let encoding = encoding.unwrap_or(Encoding::UTF_8);
+            Ok(Draft { place, protection, standing, encoding, missing })
         })
         .await
     }
@@ -95,32 +98,52 @@ impl Draft {
         self.standing.as_ref()
     }
 
-    /// The text that stands there; `None` if nothing does, or if the draft was made without the whole content.
-    pub fn text(&self) -> Result<Option<&str>, WorkspaceError> {
+    /// The text that stands there, without a byte order mark; `None` if nothing does, or if the draft was made without
+    /// the whole content.
+    pub fn text(&self) -> Result<Option<String>, WorkspaceError> {
         self.standing.as_ref().map_or(Ok(None), |standing| self.text_of(standing))
     }
 
     /// The text of an image of this file; `None` if it is too large to be in memory.
-    pub(crate) fn text_of<'a>(&self, image: &'a Image) -> Result<Option<&'a str>, WorkspaceError> {
+    pub(crate) fn text_of(&self, image: &Image) -> Result<Option<String>, WorkspaceError> {
         let Some(content) = image::bytes(image) else { return Ok(None) };
-        match std::str::from_utf8(content) {
-            Ok(text) => Ok(Some(text)),
+        match decode(content) {
+            Ok(text) => Ok(Some(text.text)),
             Err(source) => Err(WorkspaceError::NotText { path: self.place.shown(), source }),
         }
     }
 
-    /// The image of this file with another text. A byte order mark is kept, exactly once; nothing else is changed about
-    /// the text.
-    pub(crate) fn image_of(&self, text: &str) -> Image {
+    /// The image of this file with another text, written as the present one is. A byte order mark is kept, exactly once;
+    /// nothing else is changed about the text.
+    pub(crate) fn image_of(&self, text: &str) -> Result<Image, WorkspaceError> {
         let bare = text.trim_start_matches(BOM);
-        let has_bom = bare.len() < text.len() || self.has_bom;
-        image::of_bytes([if has_bom { BOM } else { "" }, bare].concat().into_bytes())
+        let is_marked = bare.len() < text.len() && self.encoding.is_utf_8();
+        let encoding = if is_marked { self.encoding.with_bom() } else { self.encoding };
+        match encoding.encode(bare) {
+            Ok(bytes) => Ok(image::of_bytes(bytes)),
+            Err(source) => Err(WorkspaceError::Unencodable { path: self.place.shown(), source }),
+        }
     }
 
     /// Plans to put a text there, in place of whatever stands there.
-    pub fn replace(self, text: &str) -> FileChange {
-        let image = self.image_of(text);
-        self.become_image(Some(image))
+    pub fn replace(self, text: &str) -> Result<FileChange, WorkspaceError> {
+        let image = self.image_of(text)?;
+        Ok(self.become_image(Some(image)))
+    }
+
+    /// Plans to put a text there that has nothing to do with the present one: in the same encoding if that has all of its
+    /// characters, otherwise in UTF-8. Returns also the encoding that was given up.
+    pub(crate) fn rewrite(self, text: &str) -> (FileChange, Option<&'static str>) {
+        let (image, given_up) = self.rewritten(text);
+        (self.become_image(Some(image)), given_up)
+    }
+
+    /// The image that [`rewrite`](Self::rewrite) puts there.
+    pub(crate) fn rewritten(&self, text: &str) -> (Image, Option<&'static str>) {
+        match self.image_of(text) {
+            Ok(image) => (image, None),
+            Err(_) => (image::of_bytes(text.as_bytes().to_vec()), Some(self.encoding.name())),
+        }
     }
 
     /// Plans to put an image there, or nothing.
@@ -147,23 +170,23 @@ pub(super) fn check_replaceable(shown: &str, stat: &Stat) -> Result<(), Workspac
     Ok(())
 }
 
-/// The image of what stands there, with its content in memory up to a size, and whether it begins with a mark.
-fn stand(place: &Place, file: File, stat: &Stat, kept: usize) -> Result<(Image, bool), WorkspaceError> {
+/// The image of what stands there, with its content in memory up to a size, and how its text is written.
+fn stand(place: &Place, file: File, stat: &Stat, kept: usize) -> Result<(Image, Encoding), WorkspaceError> {
     let read = move || {
         let attributes = Some(attributes::of(&file, stat)?);
         let mut head = Vec::with_capacity(usize::try_from(stat.st_size).unwrap_or(0).min(kept) + 1);
         from_start(&file).take(kept as u64 + 1).read_to_end(&mut head)?;
-        let has_bom = head.starts_with(BOM.as_bytes());
-        let image = match head.len() <= kept {
-            true => Image { attributes, ..image::of_bytes(head) },
-            false => {
-                let digest = Digest::of_reader(from_start(&file).take(REPLACED_BYTES_MAX + 1))?.to_string();
-                let bytes = u64::try_from(stat.st_size).unwrap_or(0);
-                let content: Option<Arc<dyn Reopen>> = Some(Arc::new(OnDisk(file)));
-                Image { digest, bytes, attributes, content }
-            }
-        };
-        Ok((image, has_bom))
+        if head.len() <= kept {
+            // What is no text has no encoding; a text that takes its place is UTF-8.
+            let encoding = decode(&head).map_or(Encoding::UTF_8, |text| text.encoding);
+            return Ok((Image { attributes, ..image::of_bytes(head) }, encoding));
+        }
+        let is_marked = head.starts_with(BOM.as_bytes());
+        let encoding = if is_marked { Encoding::UTF_8.with_bom() } else { Encoding::UTF_8 };
+        let digest = Digest::of_reader(from_start(&file).take(REPLACED_BYTES_MAX + 1))?.to_string();
+        let bytes = u64::try_from(stat.st_size).unwrap_or(0);
+        let content: Option<Arc<dyn Reopen>> = Some(Arc::new(OnDisk(file)));
+        Ok((Image { digest, bytes, attributes, content }, encoding))
     };
     read().map_err(|source| WorkspaceError::Read { path: place.shown(), source })
 }

@@ -4,6 +4,8 @@ use std::io;
 
 use haft::ToolError;
 
+use crate::encoding::{NotText, Unencodable};
+
 /// Why a path leads nowhere.
 #[derive(Debug, thiserror::Error)]
 pub enum ResolveError {
@@ -116,12 +118,20 @@ pub enum WorkspaceError {
         limit: usize,
     },
     /// It is no text that can be edited.
-    #[error("{path} is not UTF-8 text and cannot be edited: {source}")]
+    #[error("{path} cannot be edited: {source}")]
     NotText {
         /// The path.
         path: String,
-        /// Where it stops being text.
-        source: std::str::Utf8Error,
+        /// Why it is no text.
+        source: NotText,
+    },
+    /// Its encoding does not have a character that is to be written.
+    #[error("{path} was not written: {source}")]
+    Unencodable {
+        /// The path.
+        path: String,
+        /// Which character.
+        source: Unencodable,
     },
     /// Other processes keep changing files in its directory.
     #[error("{path} could not be written: another process keeps its directory locked; try again")]
@@ -199,6 +209,7 @@ impl From<WorkspaceError> for ToolError {
             | WorkspaceError::TooLarge { .. }
             | WorkspaceError::Unwieldy { .. }
             | WorkspaceError::NotText { .. }
+            | WorkspaceError::Unencodable { .. }
             | WorkspaceError::Locked { .. }
             | WorkspaceError::Pattern(_)
             | WorkspaceError::Read { .. }

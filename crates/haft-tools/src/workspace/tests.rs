@@ -81,8 +81,11 @@ fn a_change_between_approval_and_commit_is_a_conflict() {
     let plan = |path: &str| {
         let place = workspace.resolve(path).unwrap();
         let draft = run(workspace.draft(place)).unwrap();
-        run(bench.services.gate.grant(&bench.context(), draft.replace("mine").alone(Action::new("edit"))))
-            .unwrap()
+        run(bench
+            .services
+            .gate
+            .grant(&bench.context(), draft.replace("mine").unwrap().alone(Action::new("edit"))))
+        .unwrap()
     };
     let (changed, vanished, appeared) = (plan("a.txt"), plan("a.txt"), plan("new.txt"));
     bench.file("a.txt", "theirs");
@@ -104,8 +107,11 @@ fn a_link_that_appears_after_approval_is_not_followed() {
     let workspace = &bench.services.workspace;
     let plan = |path: &str| {
         let draft = run(workspace.draft(workspace.resolve(path).unwrap())).unwrap();
-        run(bench.services.gate.grant(&bench.context(), draft.replace("EVIL").alone(Action::new("edit"))))
-            .unwrap()
+        run(bench
+            .services
+            .gate
+            .grant(&bench.context(), draft.replace("EVIL").unwrap().alone(Action::new("edit"))))
+        .unwrap()
     };
     let (replaced, created) = (plan("d/t"), plan("d/new"));
     fs::rename(bench.path("d"), bench.path("d.real")).unwrap();

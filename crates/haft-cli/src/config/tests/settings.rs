@@ -18,8 +18,10 @@ fn limits_and_retention_have_defaults_for_each_number() {
     let shipped = haft::Limits::default();
     assert_eq!((found.limits().text.bytes, found.limits().text.lines), (100, shipped.text.lines));
     assert_eq!(found.retention(), Retention { days: 7, bytes: u64::MAX });
-    let found = config(r#"{"tool_output": {"max_lines": 3, "max_media_bytes": 5}}"#).trusted();
-    assert_eq!((found.limits().text.lines, found.limits().media), (3, 5));
+    assert_eq!(found.image_side_max(), 2000);
+    let found = config(r#"{"tool_output": {"max_lines": 3, "max_media_bytes": 5, "max_image_side": 7}}"#);
+    let found = found.trusted();
+    assert_eq!((found.limits().text.lines, found.limits().media, found.image_side_max()), (3, 5, 7));
 }
 
 #[test]

@@ -131,7 +131,7 @@ impl Desk<'_> {
     async fn add(&mut self, path: &str, text: &str) -> Result<FileDone, Trouble> {
         let (place, file) = self.file(path, Hold::Enough).await?;
         let before = file.now.take();
-        file.now = Some(file.draft.image_of(text));
+        file.now = Some(file.draft.rewritten(text).0);
         Ok(done(Kind::Add, &place, before.as_ref(), file.now.as_ref(), None))
     }
 
@@ -165,7 +165,7 @@ impl Desk<'_> {
         let missing = || failed(Trouble::at(place.clone(), "it does not exist"));
         let before = file.now.clone().ok_or_else(missing)?;
         let text = match file.draft.text_of(&before) {
-            Ok(Some(text)) => text.to_owned(),
+            Ok(Some(text)) => text,
             Ok(None) => return Err(failed(Trouble::at(place, "it is too large"))),
             Err(error) => return Err(failed(Trouble::at(place, error))),
         };
@@ -182,7 +182,7 @@ impl Desk<'_> {
                 "{path}: hunk {hunk} only adds lines, so they went to the end of the file; repeat the line to insert after as a context line"
             )
         }));
-        let after = file.draft.image_of(&text);
+        let after = file.draft.image_of(&text).map_err(|error| Trouble::at(place.clone(), error))?;
         match move_to {
             None => {
                 file.now = Some(after);

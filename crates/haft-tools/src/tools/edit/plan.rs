@@ -7,7 +7,7 @@ use super::matchers::Matcher;
 use super::miss;
 use super::replace::{Extent, Found, LENIENT_BYTES_MAX, Unfound, find};
 use crate::text::BOM;
-use crate::workspace::{Draft, FileChange};
+use crate::workspace::{Draft, FileChange, WorkspaceError};
 
 const IDENTICAL: &str = "No changes to apply: oldString and newString are identical.";
 const EMPTY: &str = "oldString cannot be empty when editing an existing file. Provide the exact text to replace, or use write for an intentional full-file replacement.";
@@ -58,6 +58,12 @@ pub(super) enum Trouble {
     },
 }
 
+impl From<WorkspaceError> for Trouble {
+    fn from(error: WorkspaceError) -> Trouble {
+        Trouble::Tool(error.into())
+    }
+}
+
 impl From<ToolError> for Trouble {
     fn from(error: ToolError) -> Trouble {
         Trouble::Tool(error)
@@ -70,21 +76,20 @@ fn failure(message: impl Into<String>) -> Trouble {
 
 /// Plans the change.
 pub(super) fn plan(draft: Draft, wish: &Wish) -> Result<Planned, Trouble> {
-    let Some(raw) = draft.text().map_err(ToolError::from)? else {
+    let Some(raw) = draft.text()? else {
         return match wish.old.is_empty() {
-            true => Ok(Planned { change: draft.replace(&wish.given), matcher: None }),
+            true => Ok(Planned { change: draft.replace(&wish.given)?, matcher: None }),
             false => Err(failure(format!("File {} not found", draft.place().shown()))),
         };
     };
     if wish.old.is_empty() {
         return Err(failure(EMPTY));
     }
-    let bare = raw.strip_prefix(BOM).unwrap_or(raw);
-    let plain = Plain::new(bare);
+    let plain = Plain::new(&raw);
     let found = find(plain.text(), &wish.old, wish.extent)
         .map_err(|unfound| told(plain.text(), &wish.old, unfound))?;
     let begins = found.places.first().is_some_and(|place| place.start == 0);
-    let has_bom = bare.len() < raw.len() || (begins && wish.given.starts_with(BOM));
+    let has_bom = begins && wish.given.starts_with(BOM);
     let Found { matcher, mut places } = found;
     if matcher != Matcher::Simple {
         places.iter_mut().for_each(|place| place.end = end(plain.text(), place.end, wish));
@@ -99,7 +104,7 @@ pub(super) fn plan(draft: Draft, wish: &Wish) -> Result<Planned, Trouble> {
         ));
     }
     let matcher = (matcher != Matcher::Simple).then_some(matcher);
-    Ok(Planned { change: draft.replace(&text), matcher })
+    Ok(Planned { change: draft.replace(&text)?, matcher })
 }
 
 /// Where a place that was found leniently ends. Matchers of whole lines leave out the last newline; if it was asked

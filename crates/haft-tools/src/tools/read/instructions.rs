@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::{ACTION, Read};
 use crate::blocking::blocking;
+use crate::encoding::{Encoding, Extent, recognize};
 use crate::workspace::{Kind, Opened, Place, ReadTarget};
 
 /// In each directory the first of these counts.
@@ -83,7 +84,8 @@ fn content_of(file: std::fs::File) -> Option<String> {
     file.take(BYTES_MAX + 1).read_to_end(&mut bytes).ok()?;
     let is_cut = bytes.len() as u64 > BYTES_MAX;
     bytes.truncate(BYTES_MAX as usize);
-    let mut content = String::from_utf8_lossy(&bytes).into_owned();
+    let encoding = recognize(&bytes, if is_cut { Extent::Start } else { Extent::Whole });
+    let mut content = Encoding::without_bom(&encoding.show(&bytes).0).to_owned();
     if is_cut {
         content.push_str("\n(The rest is left out; read the file for it.)");
     }

@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-/// So many bytes decide.
-pub(super) const SAMPLE_BYTES: usize = 4096;
+use crate::encoding::{is_binary, is_utf_16};
 
 /// Formats that are text by no accident of their bytes.
 #[rustfmt::skip]
@@ -24,7 +23,8 @@ pub(super) enum Kind {
 pub(super) fn kind_of(path: &Path, sample: &[u8]) -> Kind {
     match media_type(sample) {
         Some(mime) => Kind::Media(mime),
-        None if has_binary_extension(path) || is_binary(sample) => Kind::Binary,
+        None if has_binary_extension(path) => Kind::Binary,
+        None if is_binary(sample) && !is_utf_16(sample) => Kind::Binary,
         None => Kind::Text,
     }
 }
@@ -45,12 +45,6 @@ fn has_binary_extension(path: &Path) -> bool {
     extension.is_some_and(|extension| BINARY_EXTENSIONS.contains(&extension.as_str()))
 }
 
-/// A NUL, or more than three control characters in ten.
-fn is_binary(sample: &[u8]) -> bool {
-    let is_control = |byte: &&u8| matches!(byte, 0..=8 | 14..=31);
-    sample.contains(&0) || sample.iter().filter(is_control).count() * 10 > sample.len() * 3
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -65,6 +59,9 @@ mod tests {
         assert_eq!(kind("x.txt", b"a\0b"), Kind::Binary);
         assert_eq!(kind("x.log", b"\x1b[31mred\x1b[0m and words"), Kind::Text);
         assert_eq!(kind("x.log", b"\x01\x02\x03ab"), Kind::Binary);
+        assert_eq!(kind("x", b"\xff\xfea\0"), Kind::Text);
+        assert_eq!(kind("x.bin", b"\xff\xfea\0"), Kind::Binary);
+        assert_eq!(kind("x", b"\xff\xfea\0\0\0"), Kind::Binary);
         assert_eq!(kind("x", b""), Kind::Text);
         assert_eq!(kind("x.md", "äöü €".as_bytes()), Kind::Text);
     }

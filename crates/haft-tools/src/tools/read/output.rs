@@ -25,7 +25,7 @@ impl Read {
                 body: Body::File(page),
                 loaded: Vec::new(),
             }),
-            Err(error @ (PageError::OutOfRange { .. } | PageError::TooFar { .. })) => {
+            Err(error @ (PageError::OutOfRange { .. } | PageError::TooFar { .. } | PageError::Changed)) => {
                 Err(ToolError::Failure(error.to_string()))
             }
             Err(PageError::Io(error)) => {

@@ -1,25 +1,28 @@
 //! Pages of a text: read line by line in constant memory, whatever the size of the file or of a line.
 
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, Read, Seek};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::index::{Index, STRIDE_BYTES};
+use super::scan::{CHUNK_BYTES, Scanner, Taken};
 use crate::blocking::Stop;
+use crate::encoding::Encoding;
 
 const LINES: u64 = 2000;
 /// Of the text of a page, with the newlines between its lines.
 pub(super) const PAGE_BYTES_MAX: usize = 50 * 1024;
-const LINE_CHARS_MAX: usize = 2000;
-const LINE_SUFFIX: &str = "... (line truncated to 2000 chars)";
+pub(super) const LINE_CHARS_MAX: usize = 2000;
+pub(super) const LINE_SUFFIX: &str = "... (line truncated to 2000 chars)";
 /// Enough for the longest line that is shown, and for one more character to see that it is longer.
-const LINE_BYTES_MAX: u64 = (LINE_CHARS_MAX as u64 + 1) * 4;
+const LINE_BYTES_MAX: usize = (LINE_CHARS_MAX + 1) * 4;
 /// How far the start of a page is looked for.
 const SKIPPED_BYTES_MAX: u64 = 16 << 30;
 /// How far the ends of the page's lines are looked for.
 const PASSED_BYTES_MAX: u64 = 1 << 30;
 /// How far the lines after the page are counted.
-const COUNTED_BYTES_MAX: u64 = 256 << 20;
+const COUNTED_BYTES_MAX: u64 = 64 << 20;
 
 /// Which part is asked for.
 #[derive(Debug, Clone, Copy)]
@@ -49,8 +52,11 @@ pub(crate) struct Page {
     pub(super) total_lines: u64,
     /// Where the page ends.
     pub(super) end: End,
-    /// Whether bytes that are no UTF-8 are shown as replacement characters.
+    /// Whether bytes that are no characters are shown as replacement characters.
     pub(super) lossy: bool,
+    /// The name of the encoding, unless it is UTF-8.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) encoding: Option<String>,
 }
 
 /// Where a page ends.
@@ -84,92 +90,105 @@ pub(crate) enum PageError {
         /// The line that was asked for.
         offset: u64,
     },
+    /// The file is not what its index was made of.
+    #[error("the file changed while it was read; read it again")]
+    Changed,
     /// The bytes could not be read.
     #[error("could not read it: {0}")]
     Io(#[from] io::Error),
 }
 
-/// Reads one page.
-pub(super) fn page(reader: impl Read, window: Window, stop: &Stop) -> Result<Page, PageError> {
-    let watched = Watched { reader, stop, left: SKIPPED_BYTES_MAX, is_spent: false };
-    let mut reader = BufReader::with_capacity(64 << 10, watched);
-    let before = skip_lines(&mut reader, window.offset - 1)?;
-    if reader.get_ref().is_spent {
-        return Err(PageError::TooFar { offset: window.offset });
-    }
-    let mut kept = Kept::default();
-    let mut end = fill(&mut reader, &mut kept, window.limit, before == 0)?;
-    let mut total = before + kept.count;
-    if end == End::Lines {
-        reader.get_mut().left = COUNTED_BYTES_MAX;
-        let after = skip_lines(&mut reader, u64::MAX)?;
-        total += after;
-        end = match after {
-            _ if reader.get_ref().is_spent => End::Uncounted,
-            0 => End::Text,
-            _ => End::Lines,
-        };
-    }
-    let is_whole_and_empty = total == 0 && window.offset == 1;
-    if kept.count == 0 && end == End::Text && !is_whole_and_empty {
-        return Err(PageError::OutOfRange { offset: window.offset, lines: total });
-    }
-    Ok(Page {
-        text: kept.text,
-        line_start: window.offset,
-        line_end: window.offset - 1 + kept.count,
-        total_lines: total,
-        end,
-        lossy: kept.lossy,
-    })
+/// Where a page is taken from.
+pub(super) struct Book<'a, R> {
+    /// The bytes, from the start.
+    pub(super) source: R,
+    /// What they are in.
+    pub(super) encoding: Encoding,
+    /// What is known of its lines, which becomes more.
+    pub(super) index: &'a mut Index,
+    /// How many bytes are read at once.
+    pub(super) chunk_bytes: usize,
 }
 
-/// Passes over at most so many lines, and says how many there were.
-fn skip_lines(reader: &mut impl BufRead, limit: u64) -> io::Result<u64> {
-    let mut passed = 0;
-    while passed < limit && reader.skip_until(b'\n')? > 0 {
-        passed += 1;
+/// Reads one page of a text in UTF-8 of which nothing is known.
+pub(super) fn page(source: impl Read + Seek, window: Window, stop: &Stop) -> Result<Page, PageError> {
+    let index = &mut Index::new(STRIDE_BYTES);
+    Book { source, encoding: Encoding::UTF_8, index, chunk_bytes: CHUNK_BYTES }.page(window, stop)
+}
+
+impl<R: Read + Seek> Book<'_, R> {
+    /// Reads one page.
+    pub(super) fn page(self, window: Window, stop: &Stop) -> Result<Page, PageError> {
+        let Book { source, encoding, index, chunk_bytes } = self;
+        let mut scanner = Scanner::new(source, encoding.newline(), index, chunk_bytes, stop);
+        scanner.allow(SKIPPED_BYTES_MAX);
+        scanner.go_to_line(window.offset)?;
+        if scanner.is_spent() {
+            return Err(PageError::TooFar { offset: window.offset });
+        }
+        let mut kept = Kept::default();
+        let before = scanner.lines();
+        scanner.allow(PASSED_BYTES_MAX);
+        let mut end = fill(&mut scanner, &mut kept, encoding, window)?;
+        let mut total = before + kept.count;
+        if end == End::Lines {
+            let all = scanner.count_lines(COUNTED_BYTES_MAX)?;
+            end = match all {
+                _ if scanner.is_spent() => End::Uncounted,
+                all if all == total => End::Text,
+                _ => End::Lines,
+            };
+            total = all;
+        }
+        if scanner.is_index_wrong() {
+            return Err(PageError::Changed);
+        }
+        let is_whole_and_empty = total == 0 && window.offset == 1;
+        if kept.count == 0 && end == End::Text && !is_whole_and_empty {
+            return Err(PageError::OutOfRange { offset: window.offset, lines: total });
+        }
+        Ok(Page {
+            text: kept.text,
+            line_start: window.offset,
+            line_end: window.offset - 1 + kept.count,
+            total_lines: total,
+            end,
+            lossy: kept.lossy,
+            encoding: (!encoding.is_utf_8()).then(|| encoding.name().to_owned()),
+        })
     }
-    Ok(passed)
 }
 
 /// Keeps lines until one of the limits is met.
-fn fill<R: Read>(
-    reader: &mut BufReader<Watched<'_, R>>,
+fn fill<R: Read + Seek>(
+    scanner: &mut Scanner<'_, R>,
     kept: &mut Kept,
-    limit: u64,
-    mut is_first_of_text: bool,
+    encoding: Encoding,
+    window: Window,
 ) -> io::Result<End> {
-    reader.get_mut().left = PASSED_BYTES_MAX;
     let mut line = Vec::new();
-    while kept.count < limit {
-        if !next_line(reader, &mut line)? {
-            return Ok(End::Text);
+    while kept.count < window.limit {
+        let taken = scanner.take_line(&mut line, LINE_BYTES_MAX)?;
+        if taken == Taken::Nothing {
+            return Ok(if scanner.is_spent() { End::Uncounted } else { End::Text });
         }
-        if !kept.push(&line, is_first_of_text) {
+        // A line is decoded on its own: in no encoding that is recognised does a line depend on the one before.
+        let (decoded, has_errors) = encoding.show(&line);
+        let is_first_of_text = window.offset == 1 && kept.count == 0;
+        let shown = if is_first_of_text { Encoding::without_bom(&decoded) } else { &decoded };
+        let shown = match taken {
+            Taken::Line => shown.strip_suffix('\n').map(|bare| bare.strip_suffix('\r').unwrap_or(bare)),
+            Taken::Nothing | Taken::Last | Taken::Start => None,
+        }
+        .unwrap_or(shown);
+        if !kept.push(shown, has_errors) {
             return Ok(End::Bytes);
         }
-        if reader.get_ref().is_spent {
+        if scanner.is_spent() {
             return Ok(End::Uncounted);
         }
-        is_first_of_text = false;
     }
     Ok(End::Lines)
-}
-
-/// Reads the start of a line and passes over the rest of it. False at the end.
-fn next_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
-    line.clear();
-    let read = reader.by_ref().take(LINE_BYTES_MAX).read_until(b'\n', line)?;
-    if line.last() == Some(&b'\n') {
-        line.pop();
-        if line.last() == Some(&b'\r') {
-            line.pop();
-        }
-    } else if read as u64 == LINE_BYTES_MAX {
-        reader.skip_until(b'\n')?;
-    }
-    Ok(read > 0)
 }
 
 /// The lines of the page so far.
@@ -182,11 +201,9 @@ struct Kept {
 
 impl Kept {
     /// Adds a line, unless it would exceed the page.
-    fn push(&mut self, line: &[u8], is_first_of_text: bool) -> bool {
-        let line = if is_first_of_text { line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line) } else { line };
-        let decoded = String::from_utf8_lossy(line);
-        let cut = decoded.char_indices().nth(LINE_CHARS_MAX).map(|(at, _)| at);
-        let (shown, suffix) = cut.map_or((&*decoded, ""), |at| (&decoded[..at], LINE_SUFFIX));
+    fn push(&mut self, line: &str, has_errors: bool) -> bool {
+        let cut = line.char_indices().nth(LINE_CHARS_MAX).map(|(at, _)| at);
+        let (shown, suffix) = cut.map_or((line, ""), |at| (&line[..at], LINE_SUFFIX));
         let newline = if self.count > 0 { "\n" } else { "" };
         if self.text.len() + newline.len() + shown.len() + suffix.len() > PAGE_BYTES_MAX {
             return false;
@@ -194,33 +211,8 @@ impl Kept {
         [newline, shown, suffix].iter().for_each(|part| self.text.push_str(part));
         self.count += 1;
         // What was cut off need not be valid: only what is shown counts.
-        self.lossy |= matches!(&decoded, std::borrow::Cow::Owned(_)) && shown.contains('\u{fffd}');
+        self.lossy |= has_errors && shown.contains(char::REPLACEMENT_CHARACTER);
         true
-    }
-}
-
-/// A reader that gives up when nobody waits for it, and that ends when it has gone as far as it may.
-struct Watched<'a, R> {
-    reader: R,
-    stop: &'a Stop,
-    /// How many bytes may still be read.
-    left: u64,
-    /// Whether there may have been more.
-    is_spent: bool,
-}
-
-impl<R: Read> Read for Watched<'_, R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.stop.is_set() {
-            return Err(io::Error::other("nobody waits for it any more"));
-        }
-        if self.left == 0 {
-            self.is_spent = true;
-            return Ok(0);
-        }
-        let read = self.reader.read(buffer)?;
-        self.left = self.left.saturating_sub(read as u64);
-        Ok(read)
     }
 }
 
@@ -230,7 +222,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn read(text: &[u8], offset: u64, limit: u64) -> Result<Page, PageError> {
-        page(text, Window::new(Some(offset), Some(limit)), &Stop::default())
+        page(io::Cursor::new(text), Window::new(Some(offset), Some(limit)), &Stop::default())
     }
 
     #[test]
@@ -253,10 +245,96 @@ mod tests {
         assert!(!read("a \u{fffd} of its own".as_bytes(), 1, 10).unwrap().lossy);
     }
 
+    /// Nothing but newlines.
+    struct Endless;
+
+    impl Read for Endless {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            buffer.fill(b'\n');
+            Ok(buffer.len())
+        }
+    }
+
+    impl Seek for Endless {
+        fn seek(&mut self, _: io::SeekFrom) -> io::Result<u64> {
+            Ok(0)
+        }
+    }
+
     #[test]
     fn an_endless_text_is_not_counted_to_its_end() {
-        let page = page(io::repeat(b'\n'), Window::new(None, Some(1)), &Stop::default()).unwrap();
+        let page = page(Endless, Window::new(None, Some(1)), &Stop::default()).unwrap();
         assert_eq!((page.line_end, page.end), (1, End::Uncounted));
+    }
+
+    /// Counts what is read of it.
+    struct Counted<'a>(io::Cursor<&'a [u8]>, &'a mut usize);
+
+    impl Read for Counted<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let read = self.0.read(buffer)?;
+            *self.1 += read;
+            Ok(read)
+        }
+    }
+
+    impl Seek for Counted<'_> {
+        fn seek(&mut self, to: io::SeekFrom) -> io::Result<u64> {
+            self.0.seek(to)
+        }
+    }
+
+    fn read_with(text: &[u8], offset: u64, index: &mut Index) -> (Result<Page, PageError>, usize) {
+        let mut read = 0;
+        let source = Counted(io::Cursor::new(text), &mut read);
+        let book = Book { source, encoding: Encoding::UTF_8, index, chunk_bytes: 64 };
+        (book.page(Window::new(Some(offset), Some(2)), &Stop::default()), read)
+    }
+
+    #[test]
+    fn a_page_far_on_costs_no_more_than_the_first() {
+        let text: String = (1..=10_000).map(|number| format!("line {number}\n")).collect();
+        let index = &mut Index::new(128);
+        let (page, read) = read_with(text.as_bytes(), 1, index);
+        assert_eq!(
+            (page.unwrap().total_lines, read),
+            (10_000, text.len()),
+            "the first time all of it is read"
+        );
+        for offset in [2, 5000, 9999] {
+            let (page, read) = read_with(text.as_bytes(), offset, index);
+            let page = page.unwrap();
+            assert_eq!(page.text, format!("line {offset}\nline {}", offset + 1));
+            assert!(page.total_lines == 10_000 && read <= 512, "{read} bytes for line {offset}");
+        }
+    }
+
+    #[test]
+    fn a_text_that_is_partly_known_is_not_counted_again() {
+        let (index, stride_bytes) = (&mut Index::new(STRIDE_BYTES), STRIDE_BYTES as usize);
+        let line = "x".repeat(1023) + "\n";
+        let text = line.repeat(70 << 10);
+        let read_large = |offset, index: &mut Index| {
+            let mut read = 0;
+            let source = Counted(io::Cursor::new(text.as_bytes()), &mut read);
+            let book = Book { source, encoding: Encoding::UTF_8, index, chunk_bytes: CHUNK_BYTES };
+            (book.page(Window::new(Some(offset), Some(2)), &Stop::default()).unwrap(), read)
+        };
+        let (first, read) = read_large(1, index);
+        assert!(first.end == End::Uncounted && read < text.len());
+        let (second, read) = read_large(3, index);
+        assert!(second.end == End::Uncounted && read <= stride_bytes, "{read} bytes");
+        assert!(second.total_lines > second.line_end && second.total_lines <= first.total_lines);
+        let (last, _) = read_large(69 << 10, index);
+        assert_eq!((last.end, last.total_lines), (End::Lines, 70 << 10));
+    }
+
+    #[test]
+    fn an_index_that_is_not_of_this_text_is_noticed() {
+        let index = &mut Index::new(128);
+        read_with("a\n".repeat(1000).as_bytes(), 1, index).0.unwrap();
+        let other = "abc\n".repeat(1000);
+        assert!(matches!(read_with(other.as_bytes(), 140, index).0, Err(PageError::Changed)));
     }
 
     proptest! {

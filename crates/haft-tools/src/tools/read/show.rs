@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::instructions::Instructions;
 use super::listing::Listing;
 use super::page::{End, Page};
-use super::{Body, Output};
+use super::{Body, Output, Scale};
 
 const PREVIEW_LINES: usize = 20;
 
@@ -17,7 +17,7 @@ pub(super) fn present(output: &Output) -> Presented {
     let shown = match &output.body {
         Body::File(page) => file(&path, page),
         Body::Directory(listing) => directory(&path, listing),
-        Body::Media { mime, data } => media(mime, data, output),
+        Body::Media { mime, data, scale } => media(mime, data, scale.as_ref(), output),
     };
     let loaded: Vec<Value> = output.loaded.iter().map(|one| one.path.as_str().into()).collect();
     let mut shown = shown.titled(output.name.as_str()).with("loaded", loaded);
@@ -36,7 +36,7 @@ fn file(path: &str, page: &Page) -> Presented {
         "<path>{path}</path>\n<type>file</type>\n<content>\n{}\n\n{}{}\n</content>",
         numbered.join("\n"),
         footer(page),
-        if page.lossy { "\n(Bytes that are not UTF-8 are shown as \u{fffd}.)" } else { "" },
+        encoding(page),
     );
     let truncated = page.end != End::Text;
     let display = json!({
@@ -44,10 +44,22 @@ fn file(path: &str, page: &Page) -> Presented {
         "totalLines": page.total_lines, "truncated": truncated,
     });
     let preview: Vec<&str> = lines().take(PREVIEW_LINES).collect();
-    Presented::text(text)
+    let shown = Presented::text(text)
         .with("preview", preview.join("\n"))
         .with("truncated", truncated)
-        .with("display", display)
+        .with("display", display);
+    match &page.encoding {
+        Some(encoding) => shown.with("encoding", encoding.as_str()),
+        None => shown,
+    }
+}
+
+/// What there is to know about how the text was decoded.
+fn encoding(page: &Page) -> String {
+    let decoded = page.encoding.as_ref().map(|name| format!("\n(Decoded from {name}.)"));
+    let name = page.encoding.as_deref().unwrap_or("UTF-8");
+    let lossy = page.lossy.then(|| format!("\n(Bytes that are not {name} are shown as \u{fffd}.)"));
+    [decoded, lossy].into_iter().flatten().collect()
 }
 
 fn footer(page: &Page) -> String {
@@ -88,13 +100,23 @@ fn directory(path: &str, listing: &Listing) -> Presented {
     Presented::text(text).with("preview", preview).with("truncated", *truncated).with("display", display)
 }
 
-fn media(mime: &str, data: &str, output: &Output) -> Presented {
+fn media(mime: &str, data: &str, scale: Option<&Scale>, output: &Output) -> Presented {
     let message =
         if mime.starts_with("image/") { "Image read successfully" } else { "PDF read successfully" };
+    let note = scale.filter(|scale| scale.shown != scale.original).map(|Scale { original, shown }| {
+        let [from, to] = [original, shown].map(|size| format!("{} x {}", size.width, size.height));
+        format!(" (scaled down from {from} to {to} pixels)")
+    });
     let name = output.path.rsplit('/').next().map(str::to_owned);
     // What `execute` encoded can be decoded; an output from elsewhere shows as empty rather than as a panic.
     let bytes = STANDARD.decode(data).unwrap_or_default();
-    Presented::text(message).attach(mime, bytes, name).with("preview", message).with("truncated", false)
+    let text = format!("{message}{}", note.unwrap_or_default());
+    let shown = Presented::text(text).attach(mime, bytes, name);
+    let shown = shown.with("preview", message).with("truncated", false);
+    match scale {
+        Some(scale) => shown.with("image", json!(scale)),
+        None => shown,
+    }
 }
 
 fn reminder(instructions: &Instructions) -> String {

@@ -1,5 +1,7 @@
 //! What reading shows, and what it refuses.
 
+mod contents;
+
 use std::fs;
 
 use expect_test::expect;
