@@ -1,5 +1,6 @@
 //! How fast and how large. Nothing here asserts: a number is compared with the floor of the same run.
 
+mod files;
 mod measure;
 
 use std::fs;
@@ -11,8 +12,24 @@ use anyhow::{Context, Result, ensure};
 use crate::cargo::{Kind, build, cargo, root, run as run_command};
 use measure::{Candidate, Measured, measure};
 
-/// Runs every benchmark in release.
-pub(crate) fn run() -> Result<()> {
+/// Which benchmarks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// What the core costs, and a cold call.
+    Core,
+    /// Searching, reading and editing files, against their peers.
+    Files,
+}
+
+/// Runs benchmarks in release.
+pub(crate) fn run(part: Part) -> Result<()> {
+    match part {
+        Part::Core => core(),
+        Part::Files => files::run(),
+    }
+}
+
+fn core() -> Result<()> {
     if root().join("crates/haft/examples/bench_core.rs").exists() {
         run_command(&mut cargo(&["run", "--release", "-p", "haft", "--example", "bench_core"]))?;
     }
@@ -86,7 +103,11 @@ struct Scratch(PathBuf);
 
 impl Scratch {
     fn new() -> Result<Scratch> {
-        let path = std::env::temp_dir().join(format!("haft-bench-{}", std::process::id()));
+        Scratch::within(&std::env::temp_dir())
+    }
+
+    fn within(directory: &Path) -> Result<Scratch> {
+        let path = directory.join(format!("haft-bench-{}", std::process::id()));
         fs::create_dir(&path).with_context(|| format!("could not make {}", path.display()))?;
         Ok(Scratch(path))
     }

@@ -16,7 +16,8 @@ usage: cargo xtask COMMAND
   check          fmt, clippy, tidy
   tidy           the house rules that no compiler checks
   test [--fast]  everything that must pass; --fast leaves out check, doc tests and shuttle
-  bench          how fast and how large; asserts nothing";
+  bench          how fast and how large; asserts nothing
+  bench files    searching, reading and editing against ripgrep, fd, sed and bare writing; asserts nothing";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -26,7 +27,8 @@ fn main() -> ExitCode {
         ["tidy"] => tidy::run(),
         ["test"] => test::run(test::Extent::Full),
         ["test", "--fast"] => test::run(test::Extent::Fast),
-        ["bench"] => bench::run(),
+        ["bench"] => bench::run(bench::Part::Core),
+        ["bench", "files"] => bench::run(bench::Part::Files),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             return ExitCode::SUCCESS;

@@ -1,10 +1,14 @@
 //! What searching tools share: whom to ask before a search, and which of the files found may be shown.
 
+use std::time::Duration;
+
 use haft::permission::{Effect, Gate, Question, Reason};
 use haft::{Action, ToolContext, ToolError};
 
 use crate::workspace::{Candidate, Link, Place, SearchTarget};
 
+/// A search that takes longer shows what it has found by then. Waiting for consent does not count.
+pub(crate) const TIME_MAX: Duration = Duration::from_secs(30);
 const GLOB_BYTES_MAX: usize = 4096;
 
 /// A glob that is longer is nobody's, and expensive to compile.
@@ -79,3 +83,6 @@ pub(crate) fn caveats(unreadable: usize, partial: bool) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests;

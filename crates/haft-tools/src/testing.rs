@@ -13,7 +13,7 @@ use haft::permission::{
 use haft::{
     AgentId, Audience, Call, CallId, Completed, Definition, Event, Events, Input, Limits, Memory,
     MemoryOutputs, MemoryRecorder, MessageId, Model, OutputStore, Recorder, Registration, Registry, Services,
-    SessionId, Settlement, ShortMemory, Subscription, ToolContext, TurnSpec, Viewer,
+    SessionId, Settlement, ShortMemory, Subscription, Tool, ToolContext, TurnSpec, Viewer,
 };
 use serde_json::Value;
 use tempfile::TempDir;
@@ -28,7 +28,7 @@ pub(crate) struct Bench {
     registry: Registry,
     reported: Arc<Mutex<Vec<&'static str>>>,
     _registration: Registration,
-    later: Vec<Registration>,
+    replaced: Vec<Registration>,
     _subscription: Subscription,
 }
 
@@ -65,7 +65,7 @@ impl Bench {
         let mut bench = self.ruled(rules);
         bench.services.journal = self.services.journal.clone();
         let registration = bench.registry.register(builtins(&bench.services)).unwrap();
-        bench.later.push(registration);
+        bench.replaced.push(registration);
         bench
     }
 
@@ -125,7 +125,7 @@ impl Bench {
             registry,
             reported,
             _registration: registration,
-            later: Vec::new(),
+            replaced: Vec::new(),
             _subscription: subscription,
         }
     }
@@ -186,6 +186,13 @@ impl Bench {
             let call = Call { context, provider_id: None, name: tool.to_owned(), input: Input::Json(input) };
             turn.settle(call).await.unwrap()
         })
+    }
+
+    /// The same bench, on which a tool takes the place of the one of its name.
+    pub(crate) fn replacing(mut self, name: &str, tool: Tool) -> Bench {
+        let later = self.registry.register([(name, tool)]).unwrap();
+        self.replaced.push(later);
+        self
     }
 
     pub(crate) fn completed(&self, tool: &str, input: Value) -> Completed {
@@ -273,6 +280,20 @@ impl Bench {
 
 pub(crate) fn run<T>(work: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(work)
+}
+
+/// Does something without the rights of root, to whom everything is readable. Threads inherit what their maker may do.
+pub(crate) fn as_nobody<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    let dropped = move || {
+        if rustix::process::geteuid().is_root() {
+            rustix::thread::set_thread_uid(rustix::process::Uid::from_raw(65534)).unwrap();
+        }
+        work()
+    };
+    match std::thread::spawn(dropped).join() {
+        Ok(value) => value,
+        Err(panic) => std::panic::resume_unwind(panic),
+    }
 }
 
 fn spec(audience: Audience) -> TurnSpec {

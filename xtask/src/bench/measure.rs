@@ -53,12 +53,12 @@ pub(super) fn measure(candidates: &mut [Candidate], scratch: &Path) -> Result<Ve
 }
 
 /// The value below which `percent` of the sorted times lie, by nearest rank.
-fn percentile(sorted: &[f64], percent: usize) -> f64 {
+pub(super) fn percentile(sorted: &[f64], percent: usize) -> f64 {
     sorted[(sorted.len() * percent).div_ceil(100).max(1) - 1]
 }
 
 /// Measured apart from the times: what watches a process also slows it.
-fn peak_kib(command: &Command, scratch: &Path) -> Result<u64> {
+pub(super) fn peak_kib(command: &Command, scratch: &Path) -> Result<u64> {
     let one = if Path::new(GNU_TIME).exists() { peak_by_time } else { peak_by_polling };
     let mut peak = 0;
     for _ in 0..MEMORY_RUNS {

@@ -1,6 +1,7 @@
 //! The tool `glob`: files by their names, the newest first.
 
 use std::borrow::Cow;
+use std::time::{Duration, Instant};
 
 use haft::permission::Gate;
 use haft::{Action, Encoded, Executor, Presented, ToolContext, ToolError, visible};
@@ -9,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::searching;
 use crate::services::ToolServices;
-use crate::workspace::{Hidden, Judged, Kind, SearchSpec, Workspace};
+use crate::workspace::{Hidden, Judged, Kind, Lead, SearchSpec, Workspace};
 
 const ACTION: &str = "glob";
 const FILES_MAX: usize = 100;
@@ -43,11 +44,13 @@ pub(crate) struct Output {
 pub(crate) struct Glob {
     workspace: Workspace,
     gate: Gate,
+    time_max: Duration,
 }
 
 impl Glob {
     pub(crate) fn new(services: &ToolServices) -> Glob {
-        Glob { workspace: services.workspace.clone(), gate: services.gate.clone() }
+        let (workspace, gate) = (services.workspace.clone(), services.gate.clone());
+        Glob { workspace, gate, time_max: searching::TIME_MAX }
     }
 }
 
@@ -79,11 +82,14 @@ impl Executor for Glob {
             }
         }
         let hidden = if names_hidden(&input.pattern) { Hidden::Search } else { Hidden::Skip };
-        let spec = SearchSpec { include: Some(input.pattern.clone()), hidden, files_max: FILES_MAX };
-        let found = self.workspace.search(permit, spec, |_, _| |_: &_| Judged::Match).await?;
+        let include = Some(input.pattern.clone());
+        let deadline = Instant::now() + self.time_max;
+        let spec = SearchSpec { include, hidden, files_max: FILES_MAX, deadline };
+        let found = self.workspace.search(permit, spec, |_| |_: &Lead<'_>| Judged::Match).await?;
+        let files = found.files(&self.workspace, 0).filter(|file| file.is_there(&self.workspace));
         Ok(Output {
             name,
-            files: found.files.iter().map(|file| file.place().spelled_text()).collect(),
+            files: files.map(|file| file.place().spelled_text()).collect(),
             truncated: found.has_more,
             unreadable: found.unreadable,
             partial: found.is_partial,

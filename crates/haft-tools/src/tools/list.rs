@@ -1,14 +1,16 @@
 //! The tool `list`: the tree of files below a directory.
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use haft::permission::Gate;
 use haft::{Action, Encoded, Executor, Presented, ToolContext, ToolError, visible};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::searching;
 use crate::services::ToolServices;
-use crate::workspace::{ReadTarget, TreeSpec, Workspace};
+use crate::workspace::{ReadTarget, Tree, TreeSpec, Workspace};
 
 const ACTION: &str = "list";
 const FILES_MAX: usize = 100;
@@ -46,16 +48,22 @@ pub(crate) struct Output {
     files: Vec<String>,
     /// Whether there are more files than these.
     truncated: bool,
+    /// So many paths could not be read.
+    unreadable: usize,
+    /// Whether time ran out before everything was seen.
+    partial: bool,
 }
 
 pub(crate) struct List {
     workspace: Workspace,
     gate: Gate,
+    time_max: Duration,
 }
 
 impl List {
     pub(crate) fn new(services: &ToolServices) -> List {
-        List { workspace: services.workspace.clone(), gate: services.gate.clone() }
+        let (workspace, gate) = (services.workspace.clone(), services.gate.clone());
+        List { workspace, gate, time_max: searching::TIME_MAX }
     }
 }
 
@@ -72,9 +80,11 @@ impl Executor for List {
         let permit = self.gate.grant(context, ReadTarget::new(place, Action::new(ACTION))).await?;
         let built_in = IGNORED.iter().map(|glob| (*glob).to_owned());
         let ignore = built_in.chain(input.ignore.iter().flatten().cloned()).collect();
-        let tree = self.workspace.tree(permit, TreeSpec { ignore, files_max: FILES_MAX }).await?;
+        let deadline = Instant::now() + self.time_max;
+        let tree = self.workspace.tree(permit, TreeSpec { ignore, files_max: FILES_MAX, deadline }).await?;
         let files = tree.files.iter().map(|file| file.to_string_lossy().into_owned()).collect();
-        Ok(Output { path, name, files, truncated: tree.has_more })
+        let Tree { has_more, unreadable, is_partial, .. } = tree;
+        Ok(Output { path, name, files, truncated: has_more, unreadable, partial: is_partial })
     }
 
     fn present(_: &Input, output: &Encoded<Output>) -> Presented {
@@ -88,6 +98,7 @@ impl Executor for List {
                 output.files.len()
             ));
         }
+        text.push_str(&searching::caveats(output.unreadable, output.partial));
         Presented::text(text)
             .titled(output.name.as_str())
             .with("count", output.files.len())

@@ -142,6 +142,14 @@ pub enum WorkspaceError {
     /// A glob does not parse.
     #[error("invalid pattern: {0}")]
     Pattern(#[source] ignore::Error),
+    /// It is larger than any ignore file.
+    #[error("{path} has more than {limit} bytes, too many for an ignore file")]
+    IgnoreFile {
+        /// The path.
+        path: String,
+        /// How many bytes it may have.
+        limit: u64,
+    },
     /// It could not be read.
     #[error("could not read {path}: {source}")]
     Read {
@@ -212,6 +220,7 @@ impl From<WorkspaceError> for ToolError {
             | WorkspaceError::Unencodable { .. }
             | WorkspaceError::Locked { .. }
             | WorkspaceError::Pattern(_)
+            | WorkspaceError::IgnoreFile { .. }
             | WorkspaceError::Read { .. }
             | WorkspaceError::Write { .. }
             | WorkspaceError::NotKept { .. }

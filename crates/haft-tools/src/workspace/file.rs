@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
 use rustix::fs::{FileType, OFlags, Stat};
@@ -53,6 +53,20 @@ impl Workspace {
         let (root, relative) = self.root_of(place.real());
         open(root, &relative, place)
     }
+
+    /// Whether something lies at a place, reached without following a link.
+    pub(super) fn is_without_links(&self, place: &Place) -> bool {
+        let (root, relative) = self.root_of(place.real());
+        #[cfg(target_os = "linux")]
+        let flags = OFlags::PATH;
+        #[cfg(not(target_os = "linux"))]
+        let flags = LOOK;
+        // What may not be opened was not reached by a link either.
+        !matches!(
+            root.open_at(&relative, flags),
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::XDEV)
+        )
+    }
 }
 
 fn open(root: &Root, relative: &Path, place: &Place) -> Result<Found, WorkspaceError> {
@@ -93,14 +107,14 @@ fn open(root: &Root, relative: &Path, place: &Place) -> Result<Found, WorkspaceE
 }
 
 /// Whether a file is an interface of the kernel. The file system it lies on tells also where it is mounted elsewhere.
-fn is_of_the_kernel(real: &Path, fd: &OwnedFd) -> bool {
+pub(super) fn is_of_the_kernel(real: &Path, fd: impl AsFd) -> bool {
     let shared_memory = real.starts_with("/dev/shm");
     let in_tree = ["/proc", "/sys", "/dev"].iter().any(|tree| real.starts_with(tree));
     (in_tree && !shared_memory) || lies_on_kernel_file_system(fd)
 }
 
 #[cfg(target_os = "linux")]
-fn lies_on_kernel_file_system(fd: &OwnedFd) -> bool {
+fn lies_on_kernel_file_system(fd: impl AsFd) -> bool {
     const SYSFS_MAGIC: u64 = 0x6265_6572;
     rustix::fs::fstatfs(fd).is_ok_and(|found| {
         let kind = found.f_type as u64;
@@ -109,6 +123,6 @@ fn lies_on_kernel_file_system(fd: &OwnedFd) -> bool {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn lies_on_kernel_file_system(_fd: &OwnedFd) -> bool {
+fn lies_on_kernel_file_system(_fd: impl AsFd) -> bool {
     false
 }

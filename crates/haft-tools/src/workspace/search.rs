@@ -1,32 +1,36 @@
 //! Searching: the files below a directory that somebody was allowed to search, the newest first.
 //!
-//! The walk is parallel and lists names by path. A file's content is reached only through a [`Candidate`], which only
-//! a permitted walk makes, and which is opened like any other place: beneath its root, without following a link.
+//! The walk is parallel and lists names by path. A file's content is reached only through a [`Lead`] or a
+//! [`Candidate`], which only a permitted walk makes, and which is opened like any other place: beneath its root,
+//! without following a link.
 
 use std::ffi::OsStr;
-use std::fs::File;
-use std::os::unix::ffi::OsStrExt;
+use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant, SystemTime};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use haft::permission::{Ask, Permit, Question, Reach, Resource, Showing};
 use haft::{Action, visible};
 use ignore::overrides::{Override, OverrideBuilder};
-use ignore::{DirEntry, WalkBuilder, WalkState};
+use ignore::{WalkBuilder, WalkState};
 
 use super::Workspace;
 use super::ask::{leaving, leaving_by_link, looking};
 use super::error::WorkspaceError;
 use super::file::Found;
+use super::ignored::{check_ignore_files, has_sound_ignore_files};
+use super::lead::{Ground, Lead};
 use super::place::{Kind, Place};
+use super::sought::{Part, Sought};
 use crate::blocking::{Stop, blocking};
 
-/// A search that takes longer shows what it has found by then.
-const TIME_MAX: Duration = Duration::from_secs(30);
 /// So many entries are looked at.
 const VISITED_MAX: usize = 5_000_000;
+/// So long after the deadline a search is waited for.
+const LATENESS_MAX: Duration = Duration::from_secs(1);
 
 /// A place that is to be searched for a pattern.
 #[derive(Debug, Clone)]
@@ -76,7 +80,7 @@ impl Ask for SearchTarget {
     }
 }
 
-/// Which files a search considers, and how many it keeps.
+/// Which files a search considers, how many it keeps, and when it gives up.
 #[derive(Debug, Clone)]
 pub(crate) struct SearchSpec {
     /// A glob their paths must match, relative to the directory. `!` before it means: must not.
@@ -85,6 +89,8 @@ pub(crate) struct SearchSpec {
     pub(crate) hidden: Hidden,
     /// So many files are kept, the newest.
     pub(crate) files_max: usize,
+    /// A search that takes longer shows what it has found by then.
+    pub(crate) deadline: Instant,
 }
 
 /// What becomes of names that begin with a dot.
@@ -96,60 +102,17 @@ pub(crate) enum Hidden {
     Skip,
 }
 
-/// A file that a permitted search came upon.
-#[derive(Debug, Clone)]
-pub(crate) struct Candidate {
-    place: Place,
-    modified: SystemTime,
-}
-
-impl Candidate {
-    /// Where it is.
-    pub(crate) fn place(&self) -> &Place {
-        &self.place
-    }
-
-    /// Opens it for reading.
-    pub(crate) fn open(&self, workspace: &Workspace) -> Result<File, WorkspaceError> {
-        match workspace.open_place(&self.place)? {
-            Found::File(file, _) => Ok(file.into_file()),
-            Found::Directory(_) => Err(WorkspaceError::Directory { path: self.place.shown() }),
-            Found::Missing => Err(WorkspaceError::Missing { path: self.place.shown() }),
-        }
-    }
-
-    /// Newest first, and among the equally old by the bytes of the path.
-    fn rank(&self) -> (std::cmp::Reverse<SystemTime>, &[u8]) {
-        (std::cmp::Reverse(self.modified), self.place.spelled().as_os_str().as_bytes())
-    }
-}
-
-/// What a closer look at a candidate says.
+/// What a closer look at a file says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Judged {
     /// It is one of those looked for.
     Match,
-    /// It is not.
+    /// It is not, or it is gone.
     NoMatch,
     /// It is not text.
     Binary,
     /// It could not be read.
     Unreadable,
-}
-
-/// What a search found.
-#[derive(Debug, Default)]
-pub(crate) struct Sought {
-    /// The files, newest first.
-    pub(crate) files: Vec<Candidate>,
-    /// Whether there are more than were kept.
-    pub(crate) has_more: bool,
-    /// So many files were passed over because they are not text.
-    pub(crate) binary: usize,
-    /// So many files and directories could not be read.
-    pub(crate) unreadable: usize,
-    /// Whether the search ended before it had seen everything.
-    pub(crate) is_partial: bool,
 }
 
 /// Tells when to give up: nobody waits any more, or it took too long.
@@ -160,12 +123,30 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    pub(crate) fn new(stop: &Stop) -> Watch {
-        Watch { stop: stop.clone(), deadline: Instant::now() + TIME_MAX }
+    pub(crate) fn new(stop: &Stop, deadline: Instant) -> Watch {
+        Watch { stop: stop.clone(), deadline }
     }
 
     pub(crate) fn is_over(&self) -> bool {
         self.stop.is_set() || Instant::now() >= self.deadline
+    }
+
+    /// Does something that asks [`is_over`](Watch::is_over) now and then, but perhaps not soon enough: matching one
+    /// long line against one bad pattern can take minutes. `None` if it still goes on some time after the deadline; it
+    /// is left to itself then, and ends when it next asks.
+    pub(crate) fn wait_for<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+        let (done, finished) = mpsc::channel();
+        let worker = std::thread::spawn(move || drop(done.send(work())));
+        let time = self.deadline.saturating_duration_since(Instant::now()) + LATENESS_MAX;
+        match finished.recv_timeout(time) {
+            Ok(result) => Some(result),
+            Err(RecvTimeoutError::Timeout) => None,
+            // It panicked, and so does whoever waits for it.
+            Err(RecvTimeoutError::Disconnected) => match worker.join() {
+                Ok(()) => None,
+                Err(panic) => std::panic::resume_unwind(panic),
+            },
+        }
     }
 }
 
@@ -176,139 +157,119 @@ impl Workspace {
         &self,
         permit: Permit<SearchTarget>,
         spec: SearchSpec,
-        judge: impl Fn(Workspace, Watch) -> J + Send + Sync + 'static,
+        judge: impl Fn(Watch) -> J + Send + Sync + 'static,
     ) -> Result<Sought, WorkspaceError>
     where
-        J: FnMut(&Candidate) -> Judged + Send,
+        J: FnMut(&Lead<'_>) -> Judged + Send,
     {
         let workspace = self.clone();
         blocking(move |stop| {
-            let watch = Watch::new(stop);
-            let place = permit.into_target().place;
-            let make = || judge(workspace.clone(), watch.clone());
-            match workspace.open_place(&place)? {
-                Found::File(_, stat) => Ok(alone(place, &stat, make())),
-                Found::Directory(_) => workspace.below(&place, &spec, &watch, &make),
-                Found::Missing => Err(WorkspaceError::Missing { path: place.shown() }),
-            }
+            let watch = Watch::new(stop, spec.deadline);
+            let (place, files_max) = (permit.into_target().place, spec.files_max);
+            let all = Arc::new(Mutex::new(Sought::default()));
+            let (base, gathered, waiting) = (place.clone(), all.clone(), watch.clone());
+            let done = waiting.wait_for(move || {
+                let make = || judge(watch.clone());
+                match workspace.open_place(&place)? {
+                    Found::File(file, _) => {
+                        let ground = Ground::new(&workspace, &place, &file.into_file());
+                        alone(&ground, &gathered, &watch, make());
+                        Ok(())
+                    }
+                    Found::Directory(fd) => {
+                        below(&Ground::new(&workspace, &place, &fd), &gathered, &spec, &watch, &make)
+                    }
+                    Found::Missing => Err(WorkspaceError::Missing { path: place.shown() }),
+                }
+            });
+            let is_late = done.is_none();
+            done.transpose()?;
+            Ok(Sought::joined(&all, files_max, is_late).at(base))
         })
         .await
     }
-
-    fn below<J>(
-        &self,
-        place: &Place,
-        spec: &SearchSpec,
-        watch: &Watch,
-        make: &(dyn Fn() -> J + Sync),
-    ) -> Result<Sought, WorkspaceError>
-    where
-        J: FnMut(&Candidate) -> Judged + Send,
-    {
-        let include = include(place, spec)?;
-        let walk = WalkBuilder::new(place.real())
-            .hidden(spec.hidden == Hidden::Skip)
-            .require_git(false)
-            .follow_links(false)
-            .filter_entry(|entry| entry.depth() == 0 || entry.file_name() != OsStr::new(".git"))
-            .build_parallel();
-        let (visited, all) = (AtomicUsize::new(0), Mutex::new(Sought::default()));
-        walk.run(|| {
-            let mut part = Part { sought: Sought::default(), files_max: spec.files_max, all: &all };
-            let mut judge = make();
-            let (visited, include) = (&visited, &include);
-            Box::new(move |entry| {
-                if visited.fetch_add(1, Ordering::Relaxed) >= VISITED_MAX || watch.is_over() {
-                    part.sought.is_partial = true;
-                    return WalkState::Quit;
-                }
-                match entry {
-                    Ok(entry) => {
-                        if let Some(candidate) = self.candidate(place, &entry, include) {
-                            let judged = judge(&candidate);
-                            part.add(candidate, &entry, judged);
-                        }
-                    }
-                    Err(_) => part.sought.unreadable += 1,
-                }
-                WalkState::Continue
-            })
-        });
-        let mut sought = all.into_inner().unwrap_or_else(PoisonError::into_inner);
-        keep_newest(&mut sought, spec.files_max);
-        sought.is_partial |= watch.is_over();
-        Ok(sought)
-    }
-
-    /// The entry as a candidate, if it is a file whose path is wanted.
-    fn candidate(&self, place: &Place, entry: &DirEntry, include: &Override) -> Option<Candidate> {
-        let relative = entry.path().strip_prefix(place.real()).ok()?;
-        let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
-        if !is_file || include.matched(relative, false).is_ignore() {
-            return None;
-        }
-        let (spelled, real) = (place.spelled().join(relative), entry.path().to_owned());
-        let place = Place::new(self, spelled, real, Kind::File);
-        Some(Candidate { place, modified: SystemTime::UNIX_EPOCH })
-    }
 }
 
-/// What one thread found. It is put together with the rest when the thread is done.
-struct Part<'a> {
-    sought: Sought,
-    files_max: usize,
-    all: &'a Mutex<Sought>,
-}
-
-impl Part<'_> {
-    fn add(&mut self, candidate: Candidate, entry: &DirEntry, judged: Judged) {
-        match judged {
-            Judged::NoMatch => {}
-            Judged::Binary => self.sought.binary += 1,
-            Judged::Unreadable => self.sought.unreadable += 1,
-            Judged::Match => {
-                // A file that is gone by now is as old as can be.
-                let modified = entry.metadata().ok().and_then(|found| found.modified().ok());
-                let modified = modified.unwrap_or(SystemTime::UNIX_EPOCH);
-                self.sought.files.push(Candidate { modified, ..candidate });
-                if self.sought.files.len() >= 2 * self.files_max.max(1) {
-                    keep_newest(&mut self.sought, self.files_max);
-                }
+fn below<J>(
+    ground: &Ground<'_>,
+    all: &Mutex<Sought>,
+    spec: &SearchSpec,
+    watch: &Watch,
+    make: &(dyn Fn() -> J + Sync),
+) -> Result<(), WorkspaceError>
+where
+    J: FnMut(&Lead<'_>) -> Judged + Send,
+{
+    let include = include(ground.place(), spec)?;
+    check_ignore_files(ground.place())?;
+    let (visited, unsound) = (AtomicUsize::new(0), Arc::new(AtomicUsize::new(0)));
+    let left_out = unsound.clone();
+    let walk = WalkBuilder::new(ground.place().real())
+        .hidden(spec.hidden == Hidden::Skip)
+        .require_git(false)
+        .follow_links(false)
+        .filter_entry(move |entry| {
+            if entry.depth() == 0 {
+                return true;
             }
-        }
+            let is_directory = entry.file_type().is_some_and(|kind| kind.is_dir());
+            let is_git = entry.file_name() == OsStr::new(".git");
+            let is_sound = is_git || !is_directory || has_sound_ignore_files(entry.path());
+            left_out.fetch_add(usize::from(!is_sound), Ordering::Relaxed);
+            !is_git && is_sound
+        })
+        .build_parallel();
+    walk.run(|| {
+        let mut part = Part::new(all, spec.files_max);
+        let mut judge = make();
+        let (visited, include) = (&visited, &include);
+        Box::new(move |entry| {
+            if visited.fetch_add(1, Ordering::Relaxed) >= VISITED_MAX || watch.is_over() {
+                part.give_up();
+                return WalkState::Quit;
+            }
+            match entry {
+                Ok(entry) => {
+                    if entry.file_type().is_some_and(|kind| kind.is_file())
+                        && let Some(lead) = ground.lead(entry.path())
+                        && !include.matched(lead.relative(), false).is_ignore()
+                    {
+                        part.add(&lead, judge(&lead));
+                    }
+                }
+                // What is gone is not there to be found.
+                Err(error) if is_gone(&error) => {}
+                Err(_) => part.miss(),
+            }
+            WalkState::Continue
+        })
+    });
+    let mut rest = Part::new(all, spec.files_max);
+    (0..unsound.load(Ordering::Relaxed)).for_each(|_| rest.miss());
+    if watch.is_over() {
+        rest.give_up();
     }
-}
-
-impl Drop for Part<'_> {
-    fn drop(&mut self) {
-        let part = std::mem::take(&mut self.sought);
-        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-        all.files.extend(part.files);
-        all.has_more |= part.has_more;
-        all.binary += part.binary;
-        all.unreadable += part.unreadable;
-        all.is_partial |= part.is_partial;
-    }
-}
-
-fn keep_newest(sought: &mut Sought, files_max: usize) {
-    sought.files.sort_unstable_by(|a, b| a.rank().cmp(&b.rank()));
-    sought.has_more |= sought.files.len() > files_max;
-    sought.files.truncate(files_max);
+    Ok(())
 }
 
 /// One file that was named is searched whatever ignore files and globs say.
-fn alone(place: Place, stat: &rustix::fs::Stat, mut judge: impl FnMut(&Candidate) -> Judged) -> Sought {
-    let seconds = u64::try_from(stat.st_mtime).unwrap_or(0);
-    let candidate = Candidate { place, modified: SystemTime::UNIX_EPOCH + Duration::from_secs(seconds) };
-    let mut sought = Sought::default();
-    match judge(&candidate) {
-        Judged::NoMatch => {}
-        Judged::Binary => sought.binary = 1,
-        Judged::Unreadable => sought.unreadable = 1,
-        Judged::Match => sought.files.push(candidate),
+fn alone(
+    ground: &Ground<'_>,
+    all: &Mutex<Sought>,
+    watch: &Watch,
+    mut judge: impl FnMut(&Lead<'_>) -> Judged,
+) {
+    let mut part = Part::new(all, 1);
+    if let Some(lead) = ground.lead(ground.place().real()) {
+        part.add(&lead, judge(&lead));
     }
-    sought
+    if watch.is_over() {
+        part.give_up();
+    }
+}
+
+pub(super) fn is_gone(error: &ignore::Error) -> bool {
+    error.io_error().is_some_and(|error| error.kind() == ErrorKind::NotFound)
 }
 
 /// The glob as ripgrep reads one: without a slash it is about names at any depth, with one about paths from the
@@ -333,3 +294,6 @@ fn from_here(place: &Place, glob: &str) -> String {
         (None, None) => glob.to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,9 +4,10 @@ use std::fs::{self, File};
 use std::time::{Duration, SystemTime};
 
 use expect_test::expect;
+use haft::Tool;
 use serde_json::json;
 
-use super::names_hidden;
+use super::{Glob, names_hidden};
 use crate::testing::Bench;
 
 /// Makes files, the first one the newest.
@@ -117,6 +118,15 @@ fn truncated_means_that_there_are_more() {
     assert!(more.text().ends_with(
         "(Results are truncated: showing first 100 results. Consider using a more specific path or pattern.)"
     ));
+}
+
+#[test]
+fn without_time_the_result_says_so() {
+    let bench = Bench::new();
+    bench.file("a.txt", "");
+    let hasty = Glob { time_max: Duration::ZERO, ..Glob::new(&bench.services) };
+    let text = bench.replacing("glob", Tool::new(hasty)).completed("glob", json!({"pattern": "*"})).text();
+    assert!(text.contains("The search was ended before it had seen everything."), "{text}");
 }
 
 #[test]

@@ -9,13 +9,13 @@ use grep_searcher::{BinaryDetection, MmapChoice, Searcher, SearcherBuilder, Sink
 use haft::ToolError;
 
 use super::{LINE_CHARS_MAX, Line};
-use crate::workspace::{Candidate, Judged, Watch, Workspace};
+use crate::workspace::{Judged, Lead, Unopened, Watch};
 
 const PATTERN_BYTES_MAX: usize = 64 << 10;
 /// A pattern that needs more than this is refused.
 const PATTERN_MEMORY_BYTES_MAX: usize = 10 << 20;
 /// A file with a longer line is given up.
-const LINE_BYTES_MAX: usize = 64 << 20;
+const LINE_BYTES_MAX: usize = 16 << 20;
 
 /// A compiled pattern. Cloning it is cheap.
 #[derive(Clone)]
@@ -63,17 +63,72 @@ impl Engine {
         &self.pattern
     }
 
-    /// A searcher, to be used by one thread.
+    /// Finds out which files match. To be used by one thread.
+    pub(super) fn seeker(&self) -> Seeker {
+        Seeker { searcher: self.builder().line_number(false).build(), matcher: self.matcher.clone() }
+    }
+
+    /// Finds the lines that match. To be used by one thread.
     pub(super) fn searcher(&self) -> FileSearcher {
-        let searcher = SearcherBuilder::new()
+        FileSearcher { searcher: self.builder().line_number(true).build(), matcher: self.matcher.clone() }
+    }
+
+    fn builder(&self) -> SearcherBuilder {
+        let mut builder = SearcherBuilder::new();
+        builder
             .line_terminator(self.ending)
             .binary_detection(BinaryDetection::quit(0))
             // A mapped file that somebody truncates would kill the process.
             .memory_map(MmapChoice::never())
-            .heap_limit(Some(LINE_BYTES_MAX))
-            .line_number(true)
-            .build();
-        FileSearcher { searcher, matcher: self.matcher.clone() }
+            .heap_limit(Some(LINE_BYTES_MAX));
+        builder
+    }
+}
+
+pub(super) struct Seeker {
+    searcher: Searcher,
+    matcher: RegexMatcher,
+}
+
+impl Seeker {
+    /// Whether a file matches.
+    pub(super) fn judge(&mut self, file: &Lead<'_>, watch: &Watch) -> Judged {
+        let opened = match file.open() {
+            Ok(opened) => opened,
+            Err(Unopened::Gone) => return Judged::NoMatch,
+            Err(Unopened::Unreadable) => return Judged::Unreadable,
+        };
+        let mut first = First::default();
+        // Some file systems say that every file is empty.
+        let left = Some(opened.size).filter(|size| *size > 0);
+        let watched = Watched { inner: opened.file, left, watch, is_partial: &mut false };
+        match self.searcher.search_reader(&self.matcher, watched, &mut first) {
+            Err(_) => Judged::Unreadable,
+            Ok(()) if first.is_match => Judged::Match,
+            Ok(()) if first.is_binary => Judged::Binary,
+            Ok(()) => Judged::NoMatch,
+        }
+    }
+}
+
+/// Stops at the first match.
+#[derive(Default)]
+struct First {
+    is_match: bool,
+    is_binary: bool,
+}
+
+impl Sink for First {
+    type Error = io::Error;
+
+    fn matched(&mut self, _: &Searcher, _: &SinkMatch<'_>) -> io::Result<bool> {
+        self.is_match = true;
+        Ok(false)
+    }
+
+    fn finish(&mut self, _: &Searcher, finish: &SinkFinish) -> io::Result<()> {
+        self.is_binary = finish.binary_byte_offset().is_some();
+        Ok(())
     }
 }
 
@@ -91,22 +146,11 @@ pub(super) struct FileSearcher {
 }
 
 impl FileSearcher {
-    /// Whether a file matches.
-    pub(super) fn judge(&mut self, file: &Candidate, workspace: &Workspace, watch: &Watch) -> Judged {
-        let Ok(opened) = file.open(workspace) else { return Judged::Unreadable };
-        match self.lines(opened, watch, 1) {
-            Err(_) => Judged::Unreadable,
-            Ok(read) if !read.lines.is_empty() => Judged::Match,
-            Ok(read) if read.is_binary => Judged::Binary,
-            Ok(_) => Judged::NoMatch,
-        }
-    }
-
     /// The first lines that match, at most so many.
     pub(super) fn lines(&mut self, file: impl io::Read, watch: &Watch, lines_max: usize) -> io::Result<Read> {
         let mut sink = Lines { read: Read::default(), lines_max };
         let mut is_partial = false;
-        let watched = Watched { inner: file, watch, is_partial: &mut is_partial };
+        let watched = Watched { inner: file, left: None, watch, is_partial: &mut is_partial };
         self.searcher.search_reader(&self.matcher, watched, &mut sink)?;
         Ok(Read { is_partial, ..sink.read })
     }
@@ -115,17 +159,24 @@ impl FileSearcher {
 /// A reader that comes to its end when nobody waits any more.
 struct Watched<'a, R> {
     inner: R,
+    /// As much as is left to read, where that is known: it saves asking the kernel for the end of each file.
+    left: Option<u64>,
     watch: &'a Watch,
     is_partial: &'a mut bool,
 }
 
 impl<R: io::Read> io::Read for Watched<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.left == Some(0) {
+            return Ok(0);
+        }
         if self.watch.is_over() {
             *self.is_partial = true;
             return Ok(0);
         }
-        self.inner.read(buffer)
+        let read = self.inner.read(buffer)?;
+        self.left = self.left.map(|left| left.saturating_sub(read as u64));
+        Ok(read)
     }
 }
 

@@ -4,9 +4,10 @@ use std::fs::{self, File};
 use std::time::{Duration, SystemTime};
 
 use expect_test::expect;
-use haft::{SessionId, ToolContext};
+use haft::{SessionId, Tool, ToolContext};
 use serde_json::json;
 
+use super::Grep;
 use crate::testing::{Bench, run};
 
 fn old(bench: &Bench, name: &str, content: &str, minutes: u64) {
@@ -115,6 +116,34 @@ fn what_may_not_be_read_is_not_shown_nor_counted() {
     // Asking is not consent.
     let asking = bench.ruled(&[("read", "*.env", "ask")]);
     assert_eq!(asking.completed("grep", json!({"pattern": "SECRET=1"})).text(), "No files found");
+}
+
+#[test]
+fn what_may_not_be_read_does_not_show_by_how_it_was_passed_over() {
+    let bench = Bench::new();
+    // It is binary, but only to whom it did not match before.
+    bench.file("key.env", b"SECRET=1\n\0");
+    bench.file("plain.bin", b"\0");
+    let denying = bench.denying(&[("read", "*.env")]);
+    let told = |pattern: &str| denying.completed("grep", json!({"pattern": pattern})).text();
+    assert_eq!(told("SECRET=1"), told("SECRET=2"));
+    assert_eq!(told("SECRET=1"), "No files found\n\n(1 binary file was not searched.)");
+}
+
+#[test]
+fn without_time_the_result_says_so() {
+    let bench = Bench::new();
+    bench.file("a.txt", "needle");
+    let hasty = Grep { time_max: Duration::ZERO, ..Grep::new(&bench.services) };
+    let bench = bench.replacing("grep", Tool::new(hasty));
+    let ended = "The search was ended before it had seen everything.";
+    for path in [".", "a.txt"] {
+        let text = bench.completed("grep", json!({"pattern": "needle", "path": path})).text();
+        assert!(text.contains(ended), "{path}: {text}");
+    }
+    let own = run(bench.services.outputs.retain(&bench.context(), "needle\n")).unwrap().address().to_string();
+    let text = bench.completed("grep", json!({"pattern": "needle", "path": own})).text();
+    assert!(text.contains(ended), "{text}");
 }
 
 #[test]

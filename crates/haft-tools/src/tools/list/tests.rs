@@ -1,10 +1,13 @@
 //! The tree that is listed.
 
 use std::fs;
+use std::time::Duration;
 
 use expect_test::expect;
+use haft::Tool;
 use serde_json::json;
 
+use super::List;
 use crate::testing::Bench;
 
 #[test]
@@ -83,6 +86,15 @@ fn says_truly_whether_there_is_more() {
     let more = bench.completed("list", json!({}));
     assert_eq!((&more.metadata["count"], &more.metadata["truncated"]), (&json!(100), &json!(true)));
     assert!(more.text().contains("Only the first 100 files"));
+}
+
+#[test]
+fn without_time_the_result_says_so() {
+    let bench = Bench::new();
+    bench.file("a.txt", "");
+    let hasty = List { time_max: Duration::ZERO, ..List::new(&bench.services) };
+    let text = bench.replacing("list", Tool::new(hasty)).completed("list", json!({})).text();
+    assert!(text.contains("The search was ended before it had seen everything."), "{text}");
 }
 
 #[test]

@@ -1,0 +1,188 @@
+//! `read` of a page far down in a large file against `sed`, and `edit` against the same writing done bare.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
+
+use super::Programs;
+use super::contest::{Contestant, compete};
+use super::searching::timed;
+
+const RUNS: usize = 9;
+const EDITS: usize = 31;
+const MISSES: usize = 5;
+const EDITED_BYTES: usize = 1 << 20;
+const LINE: &str = "    let value = self.parse(token)?; // as any other line\n";
+
+/// Lines 1,000,000 to 1,000,100 of the large file.
+pub(super) fn read(programs: &Programs, large: &Path) -> Result<()> {
+    let path = large.to_str().context("the target directory is not UTF-8")?;
+    let directory = large.parent().context("a file lies in a directory")?;
+    let input = json!({"filePath": path, "offset": 1_000_000, "limit": 101});
+    println!(
+        "\nreading lines 1,000,000 to 1,000,100 of 1 GiB, median (p10–p90) of {RUNS} runs, milliseconds"
+    );
+    println!("{:24}{:>22}{:>22}{:>8}", "", "haft, settled", "sed -n", "ratio");
+    let evicted = evict(large);
+    if let Err(error) = &evicted {
+        println!("cold: NOT MEASURED, the page cache keeps the file: {error:#}");
+    }
+    for (what, cold) in [("warm", false), ("cold", true)] {
+        if cold && evicted.is_err() {
+            continue;
+        }
+        let prepare = || if cold { evict(large) } else { Ok(()) };
+        let mut settler = programs.settler.start(directory)?;
+        let mut sed = Command::new("sed");
+        sed.args(["-n", "1000000,1000100p;1000100q", path]);
+        let [haft, sed] = compete(
+            RUNS,
+            [
+                Box::new(|| {
+                    prepare()?;
+                    let settled = settler.settle("read", &input)?;
+                    ensure!(settled.completed && settled.text.contains("1000100: "), "{}", settled.text);
+                    Ok(settled.milliseconds)
+                }),
+                Box::new(|| {
+                    prepare()?;
+                    timed(&mut sed)
+                }),
+            ],
+        )?;
+        println!("{what:24}{:>22}{:>22}{:>8.2}", haft.to_string(), sed.to_string(), haft.median / sed.median);
+    }
+    Ok(())
+}
+
+/// Takes a file out of the page cache, and looks whether that worked.
+fn evict(file: &Path) -> Result<()> {
+    let mut dd = Command::new("dd");
+    let dd = dd.arg(format!("if={}", file.display())).args(["iflag=nocache", "count=0", "status=none"]);
+    ensure!(dd.status()?.success(), "dd could not do it");
+    let cached =
+        Command::new("fincore").args(["--bytes", "--noheadings", "--output=res"]).arg(file).output()?;
+    let cached = String::from_utf8(cached.stdout)?.trim().parse::<u64>().context("fincore gave no number")?;
+    // The kernel keeps a few large pages that it has not yet sorted in.
+    ensure!(cached < 16 << 20, "{cached} bytes of it are still there");
+    Ok(())
+}
+
+/// An exact match in a file of one mebibyte.
+pub(super) fn edit(programs: &Programs, scratch: &Path) -> Result<()> {
+    let directory = scratch.join("edited");
+    fs::create_dir_all(&directory)?;
+    let (file, bare) = (directory.join("file.rs"), directory.join("bare.rs"));
+    let content = |middle: &str| {
+        let half = LINE.repeat(EDITED_BYTES / LINE.len() / 2);
+        format!("{half}{middle}\n{half}")
+    };
+    let turns = ["fn the_one_place() {}", "fn another_place() {}"];
+    let inputs: Vec<Value> = [(0, 1), (1, 0)]
+        .map(|(old, new)| json!({"filePath": file, "oldString": turns[old], "newString": turns[new]}))
+        .into();
+    fs::write(&file, content(turns[0]))?;
+    let calls = system_calls(programs, &directory, &inputs[0])?;
+    fs::write(&file, content(turns[0]))?;
+    println!("\nediting 1 MiB, median (p10–p90) of {EDITS} runs, milliseconds");
+    println!("one edit makes {calls}; the bare one makes as many");
+    let mut settler = programs.settler.start(&directory)?;
+    let (mut edited, mut written) = (0, 0);
+    let contestants: [Contestant<'_>; 2] = [
+        Box::new(|| {
+            let settled = settler.settle("edit", &inputs[edited % 2])?;
+            ensure!(settled.completed, "{}", settled.text);
+            edited += 1;
+            Ok(settled.milliseconds)
+        }),
+        Box::new(|| {
+            let text = content(turns[written % 2]);
+            written += 1;
+            let started = Instant::now();
+            write_bare(&bare, text.as_bytes(), &calls)?;
+            Ok(started.elapsed().as_secs_f64() * 1e3)
+        }),
+    ];
+    let [haft, plain] = compete(EDITS, contestants)?;
+    println!("{:24}{:>22}{:>22}{:>8}", "", "haft, settled", "bare", "ratio");
+    let ratio = haft.median / plain.median;
+    println!("{:24}{:>22}{:>22}{ratio:>8.2}", "edit, exact match", haft.to_string(), plain.to_string());
+    misses(programs, scratch)
+}
+
+/// How often an edit waits for the disk.
+struct SystemCalls {
+    syncs: usize,
+    renames: usize,
+}
+
+impl std::fmt::Display for SystemCalls {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} fsync and {} rename", self.syncs, self.renames)
+    }
+}
+
+fn system_calls(programs: &Programs, directory: &Path, input: &Value) -> Result<SystemCalls> {
+    let once = programs.settler.once(directory, "edit", input);
+    let mut strace = Command::new("strace");
+    strace.args(["-f", "-e", "trace=fsync,fdatasync,sync_file_range,syncfs,rename,renameat,renameat2"]);
+    strace.arg(once.get_program()).args(once.get_args());
+    let Ok(output) = strace.stdout(Stdio::null()).output() else {
+        println!("strace is not there: TAKING 2 fsync AND 1 rename FOR GRANTED");
+        return Ok(SystemCalls { syncs: 2, renames: 1 });
+    };
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let count =
+        |name: &str| said.lines().filter(|line| line.contains(name) && !line.contains("resumed>")).count();
+    Ok(SystemCalls { syncs: count("sync("), renames: count("rename") })
+}
+
+/// What every safe replacement has to do: a new file, on disk, in the place of the old one, on disk too.
+fn write_bare(path: &Path, content: &[u8], calls: &SystemCalls) -> Result<()> {
+    let directory = File::open(path.parent().context("a file lies in a directory")?)?;
+    let draft = path.with_extension("draft");
+    let mut file = File::create(&draft)?;
+    file.write_all(content)?;
+    if calls.syncs > 0 {
+        file.sync_all()?;
+    }
+    fs::rename(&draft, path)?;
+    for _ in 1..calls.renames {
+        fs::rename(path, &draft)?;
+        fs::rename(&draft, path)?;
+    }
+    (1..calls.syncs).try_for_each(|_| directory.sync_all())?;
+    Ok(())
+}
+
+/// The price of finding nothing, and of saying what comes nearest.
+fn misses(programs: &Programs, scratch: &Path) -> Result<()> {
+    println!("\nan edit that matches nowhere, median (p10–p90) of {MISSES} runs, milliseconds");
+    let directory = scratch.join("missed");
+    fs::create_dir_all(&directory)?;
+    for lines in [1_000, 10_000, 20_000, 100_000] {
+        let file = directory.join(format!("{lines}.rs"));
+        let text: String =
+            (0..lines).map(|n| format!("    let value_{n} = parse(token_{});\n", n % 97)).collect();
+        fs::write(&file, text)?;
+        let old =
+            "    let valu_500 = parse(tokn_15);\n    let nothing = here;\n    let valu_502 = parse(tokn_17);";
+        let input = json!({"filePath": file, "oldString": old, "newString": "x"});
+        let mut settler = programs.settler.start(&directory)?;
+        let [missed] = compete(
+            MISSES,
+            [Box::new(|| {
+                let settled = settler.settle("edit", &input)?;
+                ensure!(!settled.completed, "the edit was not to match");
+                Ok(settled.milliseconds)
+            })],
+        )?;
+        println!("{:24}{:>22}", format!("{lines} lines"), missed.to_string());
+    }
+    Ok(())
+}
