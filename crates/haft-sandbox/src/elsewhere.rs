@@ -1,0 +1,35 @@
+//! Systems other than Linux: nothing is confined, and nothing is run by this crate.
+
+use std::convert::Infallible;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::report::{Level, Mechanism, Report, State};
+use crate::spec::{Failure, Spec};
+
+pub(crate) fn become_helper() {}
+
+pub(crate) fn harden() -> io::Result<()> {
+    Ok(())
+}
+
+pub(crate) fn probe(_helper: &Path) -> (Report, Option<PathBuf>) {
+    let why = "only Linux is supported".to_owned();
+    let mechanisms = vec![Mechanism { name: "namespaces", state: State::Missing(why) }];
+    (Report { level: Level::None, mechanisms }, None)
+}
+
+pub(crate) fn prepare(_helper: &Path, _spec: &Spec) -> io::Result<(Command, Watch)> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Cannot be made.
+#[derive(Debug)]
+pub(crate) struct Watch(Infallible);
+
+impl Watch {
+    pub(crate) fn told(self) -> io::Result<(Option<Failure>, Vec<PathBuf>)> {
+        match self.0 {}
+    }
+}

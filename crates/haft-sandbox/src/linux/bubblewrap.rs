@@ -1,0 +1,99 @@
+//! The same view by bubblewrap, on hosts where only that program may make namespaces.
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::fs::FileTypeExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::told::Told;
+use super::{helper, launch, supervise, sys};
+use crate::profile::{Network, Temp};
+use crate::spec::Spec;
+
+/// Where it is installed. It is not looked up in `PATH`, which a workspace may have a say in.
+const PLACES: &[&str] =
+    &["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap", "/run/current-system/sw/bin/bwrap"];
+
+pub(super) fn installed() -> Option<PathBuf> {
+    PLACES.iter().map(PathBuf::from).find(|path| path.exists())
+}
+
+/// Becomes bubblewrap, which starts the inner helper, which becomes the command. Returns only what went wrong.
+pub(super) fn become_it(spec: &Spec, read_only: &[PathBuf], results: &OwnedFd) -> Told {
+    match try_become_it(spec, read_only, results) {
+        Ok(error) => Told::Setup(format!("could not start bubblewrap: {error}")),
+        Err(error) => Told::Setup(format!("could not prepare bubblewrap: {error}")),
+    }
+}
+
+fn try_become_it(spec: &Spec, read_only: &[PathBuf], results: &OwnedFd) -> std::io::Result<std::io::Error> {
+    let program = spec.bubblewrap.as_deref().ok_or_else(|| std::io::Error::other("it is not installed"))?;
+    let me = std::env::current_exe()?;
+    let instruction = launch::instruction(spec)?;
+    let results = results.try_clone()?;
+    let mut command = Command::new(program);
+    command.args(arguments(spec, read_only, &me)).arg("--").arg(&me).arg(helper::INNER);
+    command.arg(instruction.as_raw_fd().to_string()).arg(results.as_raw_fd().to_string());
+    sys::inherit(&mut command, vec![instruction, results]);
+    sys::unblock_signals()?;
+    Ok(command.env_clear().exec())
+}
+
+fn arguments(spec: &Spec, read_only: &[PathBuf], me: &Path) -> Vec<OsString> {
+    let profile = &spec.profile;
+    let mut args: Vec<OsString> = ["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts"]
+        .iter()
+        .chain(&["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--ro-bind", "/", "/"])
+        .chain(&[
+            "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/run", "--tmpfs", "/var/tmp", "--tmpfs", "/tmp",
+        ])
+        .map(OsString::from)
+        .collect();
+    if profile.network != Network::Host {
+        args.push("--unshare-net".into());
+    }
+    let mut mount = |option: &str, from: &Path, to: &Path| {
+        args.extend([option.into(), from.as_os_str().to_os_string(), to.as_os_str().to_os_string()]);
+    };
+    match &profile.temp {
+        Temp::Fresh => {}
+        Temp::Directory(path) => mount("--bind", path, Path::new("/tmp")),
+    }
+    // Empty things to lay over what is hidden.
+    let (no_file, no_directory) = (Path::new("/dev/null"), Path::new("/run"));
+    let granted = |path: &Path| {
+        let mut grants = profile.writable.iter().chain(&profile.readable).chain(&profile.sockets);
+        grants.any(|grant| grant.starts_with(path))
+    };
+    for path in profile.readable.iter().chain(&profile.sockets) {
+        mount("--ro-bind", path, path);
+    }
+    for root in &profile.writable {
+        mount("--bind", root, root);
+    }
+    // Directories that hold something protected could be renamed with it, unless they are mounts themselves.
+    for path in read_only {
+        let root = profile.writable.iter().find(|root| path.starts_with(root));
+        let between = path.ancestors().skip(1).take_while(|part| root.is_some_and(|root| root != part));
+        between.collect::<Vec<_>>().iter().rev().for_each(|part| mount("--bind", part, part));
+    }
+    read_only.iter().for_each(|path| mount("--ro-bind", path, path));
+    mount("--ro-bind", me, me);
+    for path in profile.hidden.iter().filter(|path| !granted(path)) {
+        mount("--ro-bind", if path.is_dir() { no_directory } else { no_file }, path);
+    }
+    for path in supervise::sockets().iter().filter(|path| !profile.sockets.contains(path) && is_visible(path))
+    {
+        mount("--ro-bind", no_file, path);
+    }
+    args
+}
+
+/// Whether a socket of the host would be seen at all.
+fn is_visible(path: &Path) -> bool {
+    let is_covered = ["/tmp", "/var/tmp", "/run", "/dev", "/proc"].iter().any(|over| path.starts_with(over));
+    !is_covered && fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket())
+}

@@ -1,0 +1,212 @@
+//! Protected paths that cannot simply be mounted over: what is absent, and what is a link.
+//!
+//! Nothing can be mounted where there is nothing. So there are two ways, and the profile says which for each path.
+//!
+//! *Mask*: an empty directory is put there while the command runs, mounted read-only, and taken away after; git and
+//! other tools pass over empty directories. Several commands may share one; the last to end removes it. A helper
+//! that is killed itself leaves its empty directories behind, and the next one that protects the same path takes
+//! them over: they are known by their mode and time.
+//!
+//! *Remove*: what appears under the name is removed soon, and looked for again when every process of the command is
+//! gone. It is looked for from time to time: the kernel would tell at once, but takes 13 ms to stop doing so.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use super::removal;
+use crate::profile::{Absent, Profile};
+
+/// The mode and time by which an empty directory is known to be ours.
+const MODE: u32 = 0o555;
+const TIME: u64 = 86_400 * 366;
+
+/// Attempts to get hold of a directory that another command is just removing.
+const ATTEMPTS_MAX: usize = 100;
+
+/// What must be undone when the command has ended.
+#[derive(Default)]
+pub(super) struct Guard {
+    placeholders: Vec<(PathBuf, File)>,
+    links: Vec<(PathBuf, PathBuf)>,
+    unwanted: Vec<PathBuf>,
+    removed: RefCell<BTreeSet<PathBuf>>,
+    displaced: RefCell<Vec<PathBuf>>,
+    /// Paths to mount read-only, all of which exist.
+    pub(super) read_only: Vec<PathBuf>,
+}
+
+impl Guard {
+    /// Looks at every protected path within a writable directory, and puts placeholders where they are needed.
+    pub(super) fn raise(profile: &Profile) -> io::Result<Guard> {
+        let mut guard = Guard::default();
+        for protected in &profile.protected {
+            let path = &protected.path;
+            let Some(root) = profile.writable.iter().find(|root| path.starts_with(root) && path != *root)
+            else {
+                continue;
+            };
+            match fs::symlink_metadata(path) {
+                Ok(found) if found.is_symlink() => guard.link(path, profile)?,
+                // One of ours: held, or left behind.
+                Ok(found) if is_placeholder(&found) => guard.mask(path)?,
+                Ok(_) => guard.read_only.push(path.clone()),
+                Err(_) => guard.absent(path, root, protected.absent)?,
+            }
+        }
+        Ok(guard)
+    }
+
+    /// Whether [`undo`](Guard::undo) is to be called from time to time.
+    pub(super) fn is_watchful(&self) -> bool {
+        !self.unwanted.is_empty()
+    }
+
+    /// Removes what is not wanted.
+    pub(super) fn undo(&self) {
+        for path in &self.unwanted {
+            if fs::symlink_metadata(path).is_ok() {
+                self.displace(path);
+                self.removed.borrow_mut().insert(path.clone());
+            }
+        }
+    }
+
+    fn link(&mut self, path: &Path, profile: &Profile) -> io::Result<()> {
+        self.links.push((path.to_path_buf(), fs::read_link(path)?));
+        // What the link stands for is what would be run.
+        if let Ok(real) = path.canonicalize()
+            && profile.writable.iter().any(|root| real.starts_with(root) && real != *root)
+        {
+            self.read_only.push(real);
+        }
+        Ok(())
+    }
+
+    fn absent(&mut self, path: &Path, root: &Path, absent: Absent) -> io::Result<()> {
+        match absent {
+            Absent::Remove => self.unwanted.push(path.to_path_buf()),
+            Absent::MaskWithin if path.parent().is_some_and(Path::is_dir) => self.mask(path)?,
+            Absent::MaskWithin => {}
+            Absent::Mask => self.mask(first_missing(path, root))?,
+        }
+        Ok(())
+    }
+
+    fn mask(&mut self, path: &Path) -> io::Result<()> {
+        if self.placeholders.iter().any(|(held, _)| held == path) {
+            return Ok(());
+        }
+        match placeholder(path) {
+            Ok(Some(file)) => self.placeholders.push((path.to_path_buf(), file)),
+            // Somebody made it meanwhile: then it is protected as what it is.
+            Ok(None) => {}
+            // Where we cannot write, the command cannot either.
+            Err(error) if is_refused(&error) => return Ok(()),
+            Err(error) => return Err(error),
+        }
+        self.read_only.push(path.to_path_buf());
+        Ok(())
+    }
+
+    /// Takes everything away again; returns what the command had made and was removed. Every process of the
+    /// command must be gone.
+    pub(super) fn lower(self) -> Vec<PathBuf> {
+        for (path, file) in &self.placeholders {
+            // Others that still use it hold it shared; the last one removes it.
+            let alone = file.unlock().is_ok() && file.try_lock().is_ok();
+            if alone && same(path, file) {
+                // Fails where it is no longer empty, and then it is no longer ours.
+                fs::remove_dir(path).ok();
+            }
+        }
+        self.undo();
+        let mut removed: Vec<PathBuf> = self.removed.take().into_iter().collect();
+        for (path, target) in &self.links {
+            if fs::read_link(path).is_ok_and(|now| now == *target) {
+                continue;
+            }
+            self.displace(path);
+            if std::os::unix::fs::symlink(target, path).is_ok() {
+                removed.push(path.clone());
+            }
+        }
+        for path in self.displaced.take() {
+            // What cannot be removed has a name that means nothing.
+            removal::remove(&path).ok();
+        }
+        removed
+    }
+
+    fn displace(&self, path: &Path) {
+        let mut displaced = self.displaced.borrow_mut();
+        let number = displaced.len();
+        displaced.extend(removal::displace(path, number));
+    }
+}
+
+/// The uppermost part of a path that does not exist.
+fn first_missing<'a>(path: &'a Path, root: &Path) -> &'a Path {
+    let missing = path.ancestors().take_while(|part| *part != root && fs::symlink_metadata(part).is_err());
+    missing.last().unwrap_or(path)
+}
+
+/// Makes or takes over an empty directory and holds it; none, if something else is there.
+fn placeholder(path: &Path) -> io::Result<Option<File>> {
+    for _ in 0..ATTEMPTS_MAX {
+        match fs::DirBuilder::new().mode(MODE).create(path) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+        let directory = OpenOptions::new()
+            .read(true)
+            .custom_flags(libc::O_DIRECTORY | libc::O_NOFOLLOW | libc::O_CLOEXEC)
+            .open(path);
+        let file = match directory {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        match file.try_lock_shared() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                // Another is just removing it.
+                std::thread::yield_now();
+                continue;
+            }
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+        if !same(path, &file) {
+            continue;
+        }
+        if fs::read_dir(path)?.next().is_some() {
+            return Ok(None);
+        }
+        file.set_permissions(fs::Permissions::from_mode(MODE))?;
+        file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(TIME))?;
+        return Ok(Some(file));
+    }
+    Err(io::Error::other(format!("{} cannot be held", path.display())))
+}
+
+fn is_placeholder(found: &fs::Metadata) -> bool {
+    found.is_dir()
+        && found.mode() & 0o7777 == MODE
+        && found.mtime() == i64::try_from(TIME).unwrap_or_default()
+}
+
+/// Whether a path still leads to an open file.
+fn same(path: &Path, file: &File) -> bool {
+    let (Ok(there), Ok(here)) = (fs::symlink_metadata(path), file.metadata()) else { return false };
+    (there.dev(), there.ino()) == (here.dev(), here.ino())
+}
+
+fn is_refused(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
+}

@@ -1,0 +1,116 @@
+//! Where the second process starts: the same program, started again only to set a sandbox up.
+//!
+//! Between fork and exec a process with threads may do next to nothing. So the program starts itself again, alone
+//! and with an empty environment, and the instruction comes by a descriptor.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+
+use super::confine;
+use super::guard::Guard;
+use super::supervise::{self, Ended};
+use super::sys;
+use super::told::Told;
+use super::wire::Wire;
+use crate::profile::Access;
+use crate::report::Level;
+use crate::spec::Spec;
+
+/// The first argument of the outer helper, which supervises.
+pub(super) const OUTER: &str = "__haft-sandbox";
+/// The first argument of the helper that bubblewrap starts inside.
+pub(super) const INNER: &str = "__haft-sandbox-inner";
+
+/// How the helper ends when nothing was run. The reason is told over the channel.
+const NOT_RUN: i32 = 125;
+
+/// Never returns if this process was started as a helper.
+pub(crate) fn become_helper() {
+    let mut args = std::env::args_os().skip(1);
+    let Some(mode) = args.next() else { return };
+    let run = if mode == OsStr::new(OUTER) {
+        outer
+    } else if mode == OsStr::new(INNER) {
+        inner
+    } else {
+        return;
+    };
+    let args: Vec<OsString> = args.collect();
+    if let Err(error) = run(&args) {
+        // Nobody to tell over the channel: somebody typed this.
+        writeln!(io::stderr(), "this is started by haft itself: {error}").ok();
+    }
+    sys::exit_now(NOT_RUN)
+}
+
+fn outer(args: &[OsString]) -> io::Result<()> {
+    let [instruction, channel] = descriptors(args)?;
+    let mut channel = UnixStream::from(channel);
+    sys::close_on_exec_from(3)?;
+    match understood(instruction).and_then(|spec| run(&spec, &channel)) {
+        Ok((ended, removed)) => {
+            let Ended { status, mut told } = ended;
+            let is_run = told.is_empty();
+            told.extend(removed.into_iter().map(Told::Removed));
+            tell(&mut channel, &told);
+            if is_run { supervise::end_as(status) } else { sys::exit_now(NOT_RUN) }
+        }
+        Err(error) => {
+            tell(&mut channel, &[Told::Setup(error.to_string())]);
+            sys::exit_now(NOT_RUN)
+        }
+    }
+}
+
+fn run(spec: &Spec, channel: &UnixStream) -> io::Result<(Ended, Vec<std::path::PathBuf>)> {
+    let signals = sys::take_signals()?;
+    let holds_paths = spec.profile.access == Access::Confined && spec.level >= Level::Bubblewrap;
+    let guard = if holds_paths { Guard::raise(&spec.profile)? } else { Guard::default() };
+    let ended = supervise::run(spec, &guard, channel, &signals);
+    // Also where nothing could be run: what was put there goes away.
+    let removed = guard.lower();
+    Ok((ended?, removed))
+}
+
+/// What bubblewrap starts: confines itself and becomes the command.
+fn inner(args: &[OsString]) -> io::Result<()> {
+    let [instruction, result] = descriptors(args)?;
+    let mut result = File::from(result);
+    sys::close_on_exec_from(3)?;
+    let told = match understood(instruction) {
+        Ok(spec) => {
+            tell(&mut result, &[Told::Begun]);
+            confine::become_command(&spec, &confine::private_places(&spec.profile))
+        }
+        Err(error) => Told::Setup(error.to_string()),
+    };
+    tell(&mut result, &[told]);
+    sys::exit_now(NOT_RUN)
+}
+
+fn descriptors(args: &[OsString]) -> io::Result<[OwnedFd; 2]> {
+    let [first, second] = args else { return Err(io::Error::other("two descriptors are expected")) };
+    let number = |text: &OsString| {
+        let number = text.to_str().and_then(|text| text.parse().ok());
+        number.ok_or_else(|| io::Error::other("a descriptor is a number"))
+    };
+    Ok([sys::inherited(number(first)?)?, sys::inherited(number(second)?)?])
+}
+
+fn understood(instruction: OwnedFd) -> io::Result<Spec> {
+    let mut file = File::from(instruction);
+    file.rewind()?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Spec::take(&mut bytes.as_slice())
+}
+
+pub(super) fn tell(channel: &mut impl Write, told: &[Told]) {
+    let mut bytes = Vec::new();
+    told.iter().for_each(|told| told.put(&mut bytes));
+    // Whoever asked may be gone; then nobody needs to know.
+    channel.write_all(&bytes).ok();
+}

@@ -1,0 +1,85 @@
+//! The first process of the namespaces: makes the view, gives up all power, starts the command and waits for it.
+//! When it ends, the kernel ends every other process in the namespace, whatever that did to get away.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::OwnedFd;
+
+use rustix::process::{DumpableBehavior, Pid, Signal, WaitOptions, kill_process_group, wait};
+use rustix::process::{set_dumpable_behavior, set_parent_process_death_signal};
+
+use super::limits::Counted;
+use super::sys::{self, Forked, Signals};
+use super::told::Told;
+use super::view::{self, Surroundings};
+use super::wire::Wire;
+use super::{confine, helper, loopback};
+use crate::profile::Network;
+use crate::spec::Spec;
+
+pub(super) fn run(
+    spec: &Spec,
+    around: &Surroundings,
+    wait: OwnedFd,
+    mut results: File,
+    signals: &Signals,
+) -> ! {
+    if let Err(why) = settle_in(spec, around, wait) {
+        helper::tell(&mut results, &[Told::Setup(why)]);
+        sys::exit_now(1);
+    }
+    match sys::fork_into(0) {
+        Ok(Forked::Child) => {
+            let told = confine::start(&spec.program, spec.profile.terminal);
+            helper::tell(&mut results, &[told]);
+            sys::exit_now(1)
+        }
+        Ok(Forked::Parent(command)) => {
+            let status = reap(command, signals);
+            let mut bytes = Vec::new();
+            Told::Status(status).put(&mut bytes);
+            results.write_all(&bytes).ok();
+            sys::exit_now(0)
+        }
+        Err(error) => {
+            helper::tell(&mut results, &[Told::Setup(format!("could not start a process: {error}"))]);
+            sys::exit_now(1)
+        }
+    }
+}
+
+/// Everything that needs power, and then giving it up.
+fn settle_in(spec: &Spec, around: &Surroundings, wait: OwnedFd) -> Result<(), String> {
+    let words = |what: &'static str| move |error: io::Error| format!("could not {what}: {error}");
+    let mut go = [0];
+    // Nothing to read means that the supervisor is gone already.
+    File::from(wait).read_exact(&mut go).map_err(words("wait for the supervisor"))?;
+    let view = view::make(&spec.profile, around).map_err(|error| error.to_string())?;
+    if spec.profile.network == Network::Loopback {
+        loopback::up().map_err(words("bring the loopback up"))?;
+    }
+    confine::give_up_capabilities().map_err(words("drop capabilities"))?;
+    confine::restrict(&spec.profile, &view.writable, Counted::Namespace)?;
+    // Nobody in the namespace looks into this process, which still has the supervisor's memory.
+    set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(|e| words("hide itself")(e.into()))?;
+    set_parent_process_death_signal(Some(Signal::KILL)).map_err(|e| words("follow the supervisor")(e.into()))
+}
+
+/// Waits for the command and for every process that lost its parent; passes signals on.
+fn reap(command: Pid, signals: &Signals) -> u64 {
+    while let Ok(signal) = signals.next() {
+        if signal != libc::SIGCHLD {
+            if let Some(signal) = Signal::from_named_raw(signal) {
+                kill_process_group(command, signal).ok();
+            }
+            continue;
+        }
+        while let Ok(Some((ended, status))) = wait(WaitOptions::NOHANG) {
+            if ended == command {
+                return u64::from(status.as_raw().cast_unsigned());
+            }
+        }
+    }
+    // As if killed: it can no longer be watched.
+    9
+}

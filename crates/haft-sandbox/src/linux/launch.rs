@@ -1,0 +1,64 @@
+//! The side of the process that asks: what the helper is told, and what it tells back.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use rustix::fs::{MemfdFlags, memfd_create};
+
+use super::told::Told;
+use super::wire::Wire;
+use super::{helper, sys};
+use crate::spec::{Failure, Spec};
+
+/// The command that starts the helper, and the end of the channel that holds it.
+pub(crate) fn prepare(program: &Path, spec: &Spec) -> io::Result<(Command, Watch)> {
+    let instruction = instruction(spec)?;
+    let (ours, theirs) = UnixStream::pair()?;
+    let theirs = OwnedFd::from(theirs);
+    let mut command = Command::new(program);
+    command.arg(helper::OUTER).arg(instruction.as_raw_fd().to_string()).arg(theirs.as_raw_fd().to_string());
+    command.env_clear().current_dir("/").stdin(Stdio::null());
+    sys::inherit(&mut command, vec![instruction, theirs]);
+    Ok((command, Watch(ours)))
+}
+
+/// The instruction as a file in memory.
+pub(super) fn instruction(spec: &Spec) -> io::Result<OwnedFd> {
+    let mut bytes = Vec::new();
+    spec.put(&mut bytes);
+    let mut file = File::from(memfd_create("haft-sandbox", MemfdFlags::CLOEXEC)?);
+    file.write_all(&bytes)?;
+    Ok(file.into())
+}
+
+/// Holds a command: when this is dropped, or its process dies, the command is killed with all it started.
+#[derive(Debug)]
+pub(crate) struct Watch(UnixStream);
+
+impl Watch {
+    /// What the helper told. To be asked once the helper has ended.
+    pub(crate) fn told(mut self) -> io::Result<(Option<Failure>, Vec<PathBuf>)> {
+        self.0.set_nonblocking(true)?;
+        let mut bytes = Vec::new();
+        match self.0.read_to_end(&mut bytes) {
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => {}
+            Err(error) => return Err(error),
+        }
+        let (mut rest, mut failure, mut removed) = (bytes.as_slice(), None, Vec::new());
+        while !rest.is_empty() {
+            match Told::take(&mut rest)? {
+                Told::Removed(path) => removed.push(path),
+                Told::Setup(why) => failure = failure.or(Some(Failure::Setup(why))),
+                Told::Start(why) => failure = failure.or(Some(Failure::Start(why))),
+                Told::Status(_) | Told::Begun => {}
+            }
+        }
+        Ok((failure, removed))
+    }
+}

@@ -1,0 +1,28 @@
+//! The sandbox on Linux. `helper` is where the second process starts; `supervise` stays outside, `init` goes in.
+
+mod bubblewrap;
+mod caches;
+mod confine;
+mod device;
+mod guard;
+mod helper;
+mod identity;
+mod init;
+mod landlock;
+mod launch;
+mod limits;
+mod loopback;
+mod probe;
+mod removal;
+mod seccomp;
+mod supervise;
+mod sweep;
+mod sys;
+mod told;
+mod view;
+mod wire;
+
+pub(crate) use helper::become_helper;
+pub(crate) use launch::{Watch, prepare};
+pub(crate) use limits::harden;
+pub(crate) use probe::probe;

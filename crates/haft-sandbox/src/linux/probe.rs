@@ -1,0 +1,89 @@
+//! Trying what this machine offers, by doing it.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use super::{bubblewrap, launch, sys};
+use crate::profile::{Caches, Profile};
+use crate::report::{Level, Mechanism, Report, State};
+use crate::spec::{Failure, Program, Spec};
+
+/// Tries each way of confining, the strongest first, with the helper doing everything but starting a program.
+pub(crate) fn probe(helper: &Path) -> (Report, Option<PathBuf>) {
+    let installed = bubblewrap::installed();
+    let try_level = |level, profile: &Profile| attempt(helper, level, profile, installed.clone());
+    let plain = Profile::read_only();
+    let namespaces = try_level(Level::Namespaces, &plain);
+    let (wrapped, level) = match (&namespaces, &installed) {
+        (Ok(()), _) => (Err("not needed".to_owned()), Some(Level::Namespaces)),
+        (Err(_), None) => (Err("not installed".to_owned()), None),
+        (Err(_), Some(_)) => match try_level(Level::Bubblewrap, &plain) {
+            Ok(()) => (Ok(()), Some(Level::Bubblewrap)),
+            Err(why) => (Err(why), None),
+        },
+    };
+    let abi = sys::landlock_version();
+    // Without Landlock, what it would confine is not confined, so that level is not there at all.
+    let restricted = match abi {
+        0 => Err("the kernel has no Landlock, or it is switched off".to_owned()),
+        _ => try_level(Level::LandlockOnly, &plain),
+    };
+    let fallback = if restricted.is_ok() { Level::LandlockOnly } else { Level::None };
+    let level = level.unwrap_or(fallback);
+    let mut mechanisms = vec![mechanism("namespaces", namespaces, String::new())];
+    if level != Level::Namespaces {
+        mechanisms.push(mechanism("bubblewrap", wrapped, String::new()));
+    }
+    mechanisms.push(mechanism("landlock", restricted, format!("version {abi}")));
+    mechanisms.push(mechanism("caches", caches(helper, level), "private layers".to_owned()));
+    (Report { level, mechanisms }, installed)
+}
+
+fn mechanism(name: &'static str, result: Result<(), String>, detail: String) -> Mechanism {
+    let state = match result {
+        Ok(()) => State::Works(detail),
+        Err(why) => State::Missing(why),
+    };
+    Mechanism { name, state }
+}
+
+/// Whether a cache that does not exist can be written to: starts only in a directory that only a layer can make.
+fn caches(helper: &Path, level: Level) -> Result<(), String> {
+    if level != Level::Namespaces {
+        return Err("caches are read-only at this level".to_owned());
+    }
+    let home = PathBuf::from("/usr");
+    let cache = "haft-probe";
+    let program = Program { cwd: home.join(cache), ..nothing() };
+    let caches = Some(Caches { home, paths: vec![cache.into()] });
+    let profile = Profile { caches, ..Profile::read_only() };
+    run(helper, &Spec { level, profile, program, bubblewrap: None })
+}
+
+fn attempt(
+    helper: &Path,
+    level: Level,
+    profile: &Profile,
+    bubblewrap: Option<PathBuf>,
+) -> Result<(), String> {
+    run(helper, &Spec { level, profile: profile.clone(), program: nothing(), bubblewrap })
+}
+
+/// No program: the helper stops where it would start one.
+fn nothing() -> Program {
+    Program { program: "".into(), args: Vec::new(), env: Vec::new(), cwd: "/".into() }
+}
+
+fn run(helper: &Path, spec: &Spec) -> Result<(), String> {
+    let result = (|| {
+        let (mut command, watch) = launch::prepare(helper, spec)?;
+        let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status()?;
+        Ok::<_, std::io::Error>((status, watch.told()?.0))
+    })();
+    match result {
+        Ok((status, None)) if status.success() => Ok(()),
+        Ok((_, Some(Failure::Setup(why) | Failure::Start(why)))) => Err(why),
+        Ok((status, _)) => Err(format!("the helper ended with {status}")),
+        Err(error) => Err(format!("the helper could not be started: {error}")),
+    }
+}

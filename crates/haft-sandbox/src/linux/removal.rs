@@ -1,0 +1,52 @@
+//! Taking away what a command put where it must not, while the command may still be fighting for it.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, openat, unlinkat};
+
+/// How deep a directory is removed. A deeper one keeps its harmless name.
+const DEPTH_MAX: usize = 256;
+
+/// Moves something out of its place at once, whatever it is; returns where it is now, if it is still anywhere.
+pub(super) fn displace(path: &Path, number: usize) -> Option<PathBuf> {
+    if fs::remove_file(path).is_ok() {
+        return None;
+    }
+    // A directory may be large, or locked against being emptied; its name can be changed all the same.
+    let aside = path.with_file_name(format!(".haft-removed-{}-{number}", std::process::id()));
+    fs::rename(path, &aside).ok().map(|()| aside)
+}
+
+/// Removes a directory with all below, even where its modes forbid it. No link is followed.
+pub(super) fn remove(path: &Path) -> io::Result<()> {
+    let (Some(above), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
+    let above = openat(CWD, above, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    remove_at(&above, Path::new(name), DEPTH_MAX)
+}
+
+fn remove_at(above: &OwnedFd, name: &Path, depth: usize) -> io::Result<()> {
+    if unlinkat(above, name, AtFlags::empty()).is_ok() {
+        return Ok(());
+    }
+    let Some(depth) = depth.checked_sub(1) else { return Err(io::Error::other("too deep")) };
+    let directory = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let found = openat(above, name, OFlags::PATH | directory, Mode::empty())?;
+    // By descriptor, so that it is this directory and nothing that was put in its place.
+    let itself = format!("/proc/self/fd/{}", found.as_raw_fd());
+    fs::set_permissions(itself, fs::Permissions::from_mode(0o700))?;
+    let listed = openat(found.as_fd(), ".", OFlags::RDONLY | directory, Mode::empty())?;
+    for entry in Dir::read_from(&listed)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        if name != c"." && name != c".." {
+            remove_at(&found, Path::new(OsStr::from_bytes(name.to_bytes())), depth)?;
+        }
+    }
+    Ok(unlinkat(above, name, AtFlags::REMOVEDIR)?)
+}

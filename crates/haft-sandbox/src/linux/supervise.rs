@@ -1,0 +1,207 @@
+//! The helper that stays outside: starts the command, passes signals on, and ends everything when it ends, when it
+//! is told to, or when nobody holds the other end of its channel any more.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::ExitStatus;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, kill_process_group, wait};
+
+use super::guard::Guard;
+use super::sys::{self, Forked, Signals};
+use super::told::Told;
+use super::view::Surroundings;
+use super::wire::Wire;
+use super::{bubblewrap, confine, identity, init, sweep};
+use crate::profile::{Access, Network};
+use crate::report::Level;
+use crate::spec::Spec;
+
+/// How often what must not appear is looked for while a command runs.
+const LOOK_AGAIN_NANOSECONDS: i64 = 20_000_000;
+
+/// How a command ended.
+pub(super) struct Ended {
+    pub(super) status: ExitStatus,
+    /// What was said from inside: why nothing was run, mostly.
+    pub(super) told: Vec<Told>,
+}
+
+/// Ends this process as the command ended, so that whoever waits sees the command's own status.
+pub(super) fn end_as(status: ExitStatus) -> ! {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => sys::exit_now(code),
+        (None, Some(signal)) => {
+            sys::unblock_signals().ok();
+            sys::die_by(signal)
+        }
+        (None, None) => sys::exit_now(1),
+    }
+}
+
+/// Which process stands for the whole command.
+enum Head {
+    /// The first process of a namespace: everything dies with it, and it passes signals on itself.
+    Init(Pid),
+    /// The command, in a session of its own; its descendants are swept up when it ends.
+    Command(Pid),
+}
+
+/// Runs the command and waits until nothing is left of it.
+pub(super) fn run(spec: &Spec, guard: &Guard, channel: &UnixStream, signals: &Signals) -> io::Result<Ended> {
+    let read_only = &guard.read_only;
+    let (result, results) = pipe_with(PipeFlags::CLOEXEC)?;
+    let head = match (spec.profile.access, spec.level) {
+        (Access::Full, _) => bare(spec, results, Kind::Free)?,
+        (Access::Confined, Level::Namespaces) => in_namespaces(spec, read_only, results, signals)?,
+        (Access::Confined, Level::Bubblewrap) => bare(spec, results, Kind::Wrapped(read_only))?,
+        (Access::Confined, Level::LandlockOnly) => bare(spec, results, Kind::Restricted)?,
+        (Access::Confined, Level::None) => {
+            return Err(io::Error::other("nothing here can confine a command"));
+        }
+    };
+    let status = watch(&head, guard, channel, signals)?;
+    if let Head::Command(_) = head {
+        sweep::descendants();
+    }
+    let level = if spec.profile.access == Access::Full { Level::None } else { spec.level };
+    let (inside, told) = said(result, level);
+    Ok(Ended { status: inside.unwrap_or(status), told })
+}
+
+fn in_namespaces(
+    spec: &Spec,
+    read_only: &[PathBuf],
+    results: OwnedFd,
+    signals: &Signals,
+) -> io::Result<Head> {
+    let around = Surroundings { read_only: read_only.to_vec(), sockets: sockets() };
+    let (wait, go) = pipe_with(PipeFlags::CLOEXEC)?;
+    let mut flags = libc::CLONE_NEWUSER
+        | libc::CLONE_NEWNS
+        | libc::CLONE_NEWPID
+        | libc::CLONE_NEWIPC
+        | libc::CLONE_NEWUTS
+        | libc::CLONE_NEWCGROUP;
+    if spec.profile.network != Network::Host {
+        flags |= libc::CLONE_NEWNET;
+    }
+    match sys::fork_into(flags)? {
+        Forked::Child => {
+            drop(go);
+            init::run(spec, &around, wait, File::from(results), signals)
+        }
+        Forked::Parent(pid) => {
+            drop(wait);
+            if let Err(error) = identity::map(pid) {
+                kill_process(pid, Signal::KILL).ok();
+                return Err(io::Error::other(format!("could not map users: {error}")));
+            }
+            File::from(go).write_all(b"!")?;
+            Ok(Head::Init(pid))
+        }
+    }
+}
+
+/// How a command runs that is not in namespaces of ours.
+#[derive(Clone, Copy)]
+enum Kind<'a> {
+    Free,
+    Restricted,
+    Wrapped(&'a [PathBuf]),
+}
+
+fn bare(spec: &Spec, results: OwnedFd, kind: Kind<'_>) -> io::Result<Head> {
+    // What loses its parent becomes ours, wherever it hides.
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+    match sys::fork_into(0)? {
+        Forked::Parent(pid) => Ok(Head::Command(pid)),
+        Forked::Child => {
+            rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).ok();
+            let told = match kind {
+                Kind::Free => confine::become_free_command(spec),
+                Kind::Restricted => confine::become_command(spec, &confine::usual_places(&spec.profile)),
+                Kind::Wrapped(read_only) => bubblewrap::become_it(spec, read_only, &results),
+            };
+            super::helper::tell(&mut File::from(results), &[told]);
+            sys::exit_now(1)
+        }
+    }
+}
+
+/// Waits for the end, and brings it about when it is asked for.
+fn watch(head: &Head, guard: &Guard, channel: &UnixStream, signals: &Signals) -> io::Result<ExitStatus> {
+    let (Head::Init(pid) | Head::Command(pid)) = *head;
+    let mut is_held = true;
+    let look_again = guard.is_watchful().then_some(Timespec { tv_sec: 0, tv_nsec: LOOK_AGAIN_NANOSECONDS });
+    loop {
+        // Whoever closed the channel is not asked again.
+        let on_channel = if is_held { PollFlags::IN } else { PollFlags::empty() };
+        let mut fds = [PollFd::new(signals, PollFlags::IN), PollFd::new(channel, on_channel)];
+        let ready = rustix::io::retry_on_intr(|| poll(&mut fds, look_again.as_ref()))?;
+        if ready == 0 {
+            guard.undo();
+        }
+        let [on_signals, on_channel] = fds.map(|fd| !fd.revents().is_empty());
+        if on_channel && is_held {
+            is_held = false;
+            kill_process(pid, Signal::KILL).ok();
+        }
+        if !on_signals {
+            continue;
+        }
+        let signal = signals.next()?;
+        if signal != libc::SIGCHLD {
+            pass_on(head, signal);
+            continue;
+        }
+        while let Ok(Some((ended, status))) = wait(WaitOptions::NOHANG) {
+            if ended == pid {
+                return Ok(ExitStatus::from_raw(status.as_raw()));
+            }
+        }
+    }
+}
+
+fn pass_on(head: &Head, signal: i32) {
+    let Some(signal) = Signal::from_named_raw(signal) else { return };
+    match head {
+        Head::Init(pid) => kill_process(*pid, signal).ok(),
+        Head::Command(pid) => kill_process_group(*pid, signal).ok(),
+    };
+}
+
+/// What was said from inside, with the command's own status if it came to one.
+fn said(result: OwnedFd, level: Level) -> (Option<ExitStatus>, Vec<Told>) {
+    let mut bytes = Vec::new();
+    File::from(result).read_to_end(&mut bytes).ok();
+    let (mut rest, mut told, mut status, mut has_begun) = (bytes.as_slice(), Vec::new(), None, false);
+    while let Ok(next) = Told::take(&mut rest) {
+        match next {
+            Told::Status(raw) => status = i32::try_from(raw).ok().map(ExitStatus::from_raw),
+            other @ (Told::Setup(_) | Told::Start(_) | Told::Removed(_)) => told.push(other),
+            Told::Begun => has_begun = true,
+        }
+    }
+    if level == Level::Bubblewrap && !has_begun && told.is_empty() {
+        told.push(Told::Setup("bubblewrap failed; its message is in the output".to_owned()));
+    }
+    (status, told)
+}
+
+/// Sockets of the host that have a path. To connect to one is not to write a file, so mounts do not prevent it.
+pub(super) fn sockets() -> Vec<PathBuf> {
+    let known = fs::read("/proc/net/unix").unwrap_or_default();
+    let known = String::from_utf8_lossy(&known);
+    let paths = known.lines().filter_map(|line| line.find('/').map(|start| PathBuf::from(&line[start..])));
+    let mut paths: Vec<PathBuf> = paths.collect();
+    paths.sort();
+    paths.dedup();
+    paths
+}

@@ -1,0 +1,152 @@
+//! What the helper is told, and what it tells back, as bytes.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+
+use super::wire::Wire;
+use crate::profile::{Absent, Access, Caches, Limits, Network, Profile, Protected, Temp};
+use crate::report::Level;
+use crate::spec::{Program, Spec};
+
+/// Fields in the order they are told, so that putting and taking cannot disagree.
+macro_rules! wire_struct {
+    ($type:ty { $($field:ident),* $(,)? }) => {
+        impl Wire for $type {
+            fn put(&self, out: &mut Vec<u8>) {
+                $(self.$field.put(out);)*
+            }
+            fn take(bytes: &mut &[u8]) -> io::Result<Self> {
+                Ok(Self { $($field: Wire::take(bytes)?),* })
+            }
+        }
+    };
+}
+
+/// Variants without fields, each as its place in the list.
+macro_rules! wire_enum {
+    ($type:ident { $($variant:ident),* $(,)? }) => {
+        impl Wire for $type {
+            fn put(&self, out: &mut Vec<u8>) {
+                let variants = [$($type::$variant),*];
+                let place = variants.iter().position(|variant| variant == self);
+                u8::try_from(place.expect("every variant is listed")).expect("few variants").put(out);
+            }
+            fn take(bytes: &mut &[u8]) -> io::Result<Self> {
+                let variants = [$($type::$variant),*];
+                let place = usize::from(u8::take(bytes)?);
+                variants.get(place).copied().ok_or_else(|| io::ErrorKind::InvalidData.into())
+            }
+        }
+    };
+}
+
+wire_enum!(Access { Confined, Full });
+wire_enum!(Network { Off, Loopback, Host });
+wire_enum!(Absent { Mask, MaskWithin, Remove });
+wire_enum!(Level { None, LandlockOnly, Bubblewrap, Namespaces });
+wire_struct!(Protected { path, absent });
+wire_struct!(Caches { home, paths });
+wire_struct!(Limits { processes, memory_bytes, file_bytes, open_files });
+wire_struct!(Program { program, args, env, cwd });
+wire_struct!(Profile {
+    access,
+    writable,
+    readable,
+    protected,
+    hidden,
+    sockets,
+    network,
+    temp,
+    caches,
+    limits,
+    terminal,
+});
+wire_struct!(Spec { level, profile, program, bubblewrap });
+
+impl Wire for Temp {
+    fn put(&self, out: &mut Vec<u8>) {
+        let directory = match self {
+            Temp::Fresh => None,
+            Temp::Directory(path) => Some(path.clone()),
+        };
+        directory.put(out);
+    }
+    fn take(bytes: &mut &[u8]) -> io::Result<Temp> {
+        Ok(<Option<PathBuf> as Wire>::take(bytes)?.map_or(Temp::Fresh, Temp::Directory))
+    }
+}
+
+impl Wire for u32 {
+    fn put(&self, out: &mut Vec<u8>) {
+        u64::from(*self).put(out);
+    }
+    fn take(bytes: &mut &[u8]) -> io::Result<u32> {
+        u32::try_from(u64::take(bytes)?).map_err(io::Error::other)
+    }
+}
+
+/// What the helper tells of a command, besides its exit status.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Told {
+    /// The sandbox could not be set up.
+    Setup(String),
+    /// The program could not be started.
+    Start(String),
+    /// A protected path that the command made was removed.
+    Removed(PathBuf),
+    /// How the command ended, as the kernel writes it. Told within the helper only.
+    Status(u64),
+    /// Bubblewrap has done its part. Told within the helper only.
+    Begun,
+}
+
+impl Wire for Told {
+    fn put(&self, out: &mut Vec<u8>) {
+        match self {
+            Told::Setup(why) => (0_u8, OsString::from(why)).put(out),
+            Told::Start(why) => (1_u8, OsString::from(why)).put(out),
+            Told::Removed(path) => (2_u8, path.clone()).put(out),
+            Told::Status(raw) => (3_u8, *raw).put(out),
+            Told::Begun => 4_u8.put(out),
+        }
+    }
+    fn take(bytes: &mut &[u8]) -> io::Result<Told> {
+        let text =
+            |bytes: &mut &[u8]| Ok::<_, io::Error>(OsString::take(bytes)?.to_string_lossy().into_owned());
+        match u8::take(bytes)? {
+            0 => text(bytes).map(Told::Setup),
+            1 => text(bytes).map(Told::Start),
+            2 => PathBuf::take(bytes).map(Told::Removed),
+            3 => u64::take(bytes).map(Told::Status),
+            4 => Ok(Told::Begun),
+            _ => Err(io::ErrorKind::InvalidData.into()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Level, Profile, Program, Spec, Wire};
+    use std::path::Path;
+
+    #[test]
+    fn what_is_told_is_what_is_understood() {
+        let mut profile = Profile::workspace_write(["/ws"]).with_home(Path::new("/home/me"));
+        profile.limits.memory_bytes = Some(7);
+        let program = Program {
+            program: "sh".into(),
+            args: vec!["-c".into(), "true\n".into()],
+            env: vec![("A".into(), "b=c".into())],
+            cwd: "/ws".into(),
+        };
+        let spec =
+            Spec { level: Level::Namespaces, profile, program, bubblewrap: Some("/usr/bin/bwrap".into()) };
+        let mut told = Vec::new();
+        spec.put(&mut told);
+        assert_eq!(Spec::take(&mut told.as_slice()).unwrap(), spec);
+        for cut in 0..told.len() {
+            assert!(Spec::take(&mut &told[..cut]).is_err(), "{cut} bytes were enough");
+        }
+    }
+}

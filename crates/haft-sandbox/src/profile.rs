@@ -1,0 +1,253 @@
+//! What a command may do: a profile is a value that the caller fills in and the kernel enforces.
+
+use std::path::{Path, PathBuf};
+
+use crate::SandboxError;
+use crate::defaults;
+use crate::report::Level;
+
+/// What the kernel lets a process do.
+///
+/// The three constructors are the three profiles people know; every field can be changed after, to grant more or
+/// less. What is not granted is refused by the kernel, or [`Sandbox::command`](crate::Sandbox::command) fails.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Profile {
+    /// Whether there is any confinement at all.
+    pub access: Access,
+    /// Directories, each with all below it, that may be changed.
+    pub writable: Vec<PathBuf>,
+    /// Files and directories that stay visible where a private directory covers them, such as one in `/tmp`.
+    pub readable: Vec<PathBuf>,
+    /// What stays unchanged even within a writable directory.
+    pub protected: Vec<Protected>,
+    /// Files and directories whose content is not to be read: keys and the like. Those that do not exist are passed over.
+    pub hidden: Vec<PathBuf>,
+    /// Unix sockets of the host that may be connected to. All others are covered or out of reach.
+    pub sockets: Vec<PathBuf>,
+    /// Which network there is.
+    pub network: Network,
+    /// What `/tmp` and `/var/tmp` are.
+    pub temp: Temp,
+    /// The home directory with the caches that appear writable, each a private copy that is thrown away.
+    pub caches: Option<Caches>,
+    /// How much of the machine it may use.
+    pub limits: Limits,
+    /// Whether standard input is a terminal that the command is to control.
+    pub terminal: bool,
+}
+
+/// Whether a profile confines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Everything is refused but what the profile grants.
+    Confined,
+    /// Nothing is refused; processes are still ended as a tree.
+    Full,
+}
+
+/// A path that a command must not change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Protected {
+    /// The file or directory.
+    pub path: PathBuf,
+    /// What to do where there is nothing to protect yet.
+    pub absent: Absent,
+}
+
+/// How a protected path is held when it does not exist.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Absent {
+    /// An empty directory stands there, read-only, while the command runs. Where the directory above it is
+    /// missing too, that one is masked instead.
+    Mask,
+    /// As `Mask`, but only where the directory above exists: a new repository may be made, an old one not changed.
+    MaskWithin,
+    /// Whatever the command puts there is removed within moments, and when it has ended at the latest. Nothing
+    /// stands there meanwhile, neither for the command nor on the host; but the kernel does not prevent the attempt.
+    Remove,
+}
+
+/// Which network a command has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Network {
+    /// None: sockets of the internet families cannot be made (`ENETUNREACH`).
+    Off,
+    /// A loopback of its own, with nobody else on it.
+    Loopback,
+    /// The host's.
+    Host,
+}
+
+/// What the temporary directories are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Temp {
+    /// Empty, in memory, gone with the command.
+    Fresh,
+    /// A directory of the caller's, so that the commands of one session see each other's files.
+    Directory(PathBuf),
+}
+
+/// Directories of the home directory that appear writable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caches {
+    /// The home directory.
+    pub home: PathBuf,
+    /// Paths relative to it.
+    pub paths: Vec<PathBuf>,
+}
+
+/// How much of the machine a command may use. `None` leaves a limit as it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Processes and threads at a time. Holds in namespaces only: elsewhere a user's other processes count too.
+    pub processes: Option<u32>,
+    /// Bytes of address space of each process. Many programs reserve far more than they use.
+    pub memory_bytes: Option<u64>,
+    /// Bytes of the largest file.
+    pub file_bytes: Option<u64>,
+    /// Open files per process.
+    pub open_files: Option<u64>,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            processes: Some(2048),
+            memory_bytes: None,
+            file_bytes: Some(16 << 30),
+            open_files: Some(4096),
+        }
+    }
+}
+
+impl Limits {
+    /// Leaves everything as it is.
+    pub const NONE: Limits =
+        Limits { processes: None, memory_bytes: None, file_bytes: None, open_files: None };
+}
+
+impl Profile {
+    /// Everything can be looked at but secrets, nothing can be changed but private temporary files; no network.
+    pub fn read_only() -> Profile {
+        Profile {
+            access: Access::Confined,
+            writable: Vec::new(),
+            readable: Vec::new(),
+            protected: Vec::new(),
+            hidden: Vec::new(),
+            sockets: Vec::new(),
+            network: Network::Off,
+            temp: Temp::Fresh,
+            caches: None,
+            limits: Limits::default(),
+            terminal: false,
+        }
+    }
+
+    /// As [`read_only`](Profile::read_only), but the workspace's directories may be changed, except for what makes
+    /// later programs run something.
+    pub fn workspace_write<P: AsRef<Path>>(roots: impl IntoIterator<Item = P>) -> Profile {
+        let writable: Vec<PathBuf> = roots.into_iter().map(|root| root.as_ref().to_path_buf()).collect();
+        let protected = writable.iter().flat_map(|root| defaults::protected(root)).collect();
+        Profile { writable, protected, ..Profile::read_only() }
+    }
+
+    /// No confinement. The command still runs under a supervisor that ends its whole tree.
+    pub fn full_access() -> Profile {
+        Profile { access: Access::Full, network: Network::Host, limits: Limits::NONE, ..Profile::read_only() }
+    }
+
+    /// Has the kernel prevent what would otherwise be undone: an empty directory stands for every protected path
+    /// that is absent, for the command and on the host, as long as the command runs.
+    #[must_use]
+    pub fn with_masks(mut self) -> Profile {
+        self.protected.iter_mut().for_each(|protected| match protected.absent {
+            // Git fails on a directory of these names.
+            Absent::Remove if protected.path.components().any(|part| part.as_os_str() == ".git") => {}
+            Absent::Remove => protected.absent = Absent::Mask,
+            Absent::Mask | Absent::MaskWithin => {}
+        });
+        self
+    }
+
+    /// Hides the secrets and offers the caches that are usual in a home directory.
+    #[must_use]
+    pub fn with_home(mut self, home: &Path) -> Profile {
+        self.hidden.extend(defaults::SECRETS.iter().map(|name| home.join(name)));
+        let paths = defaults::CACHES.iter().map(PathBuf::from).collect();
+        self.caches = Some(Caches { home: home.to_path_buf(), paths });
+        self
+    }
+
+    /// Variables that make up for what the sandbox lacks. They are suggestions; the caller decides.
+    pub fn suggested_env(&self, level: Level) -> Vec<(&'static str, String)> {
+        if self.access == Access::Full {
+            return Vec::new();
+        }
+        // Root without capabilities cannot give files away, which `tar` tries as root.
+        let mut env = vec![("TAR_OPTIONS", "--no-same-owner".to_owned())];
+        let temp = match (&self.temp, level) {
+            (_, Level::Namespaces) => return env,
+            (_, Level::Bubblewrap) => "/tmp".to_owned(),
+            (Temp::Directory(path), Level::LandlockOnly | Level::None) => path.to_string_lossy().into_owned(),
+            (Temp::Fresh, Level::LandlockOnly | Level::None) => return env,
+        };
+        // Without private layers the caches are read-only, so they are put where files can be written.
+        let caches = ["XDG_CACHE_HOME", "npm_config_cache", "GRADLE_USER_HOME", "GOCACHE", "GOMODCACHE"];
+        env.extend(caches.map(|name| (name, format!("{temp}/cache-{}", name.to_lowercase()))));
+        env.push(("TMPDIR", temp));
+        env
+    }
+
+    /// The same profile with every path absolute and free of links, so that what is granted is what was named.
+    pub(crate) fn resolved(&self) -> Result<Profile, SandboxError> {
+        let mut profile = self.clone();
+        for root in &mut profile.writable {
+            *root = existing(root)?;
+            if *root == Path::new("/") {
+                return Err(SandboxError::RootIsEverything);
+            }
+        }
+        for path in &mut profile.readable {
+            *path = existing(path)?;
+        }
+        for path in &mut profile.sockets {
+            *path = existing(path)?;
+        }
+        if let Temp::Directory(path) = &mut profile.temp {
+            *path = existing(path)?;
+        }
+        profile.hidden = profile.hidden.iter().filter_map(|path| path.canonicalize().ok()).collect();
+        for protected in &mut profile.protected {
+            protected.path = above_resolved(&protected.path)?;
+        }
+        if let Some(caches) = &mut profile.caches {
+            match caches.home.canonicalize() {
+                Ok(home) if home != Path::new("/") && home.is_dir() => caches.home = home,
+                Ok(_) | Err(_) => profile.caches = None,
+            }
+        }
+        Ok(profile)
+    }
+}
+
+fn existing(path: &Path) -> Result<PathBuf, SandboxError> {
+    path.canonicalize().map_err(|source| SandboxError::NoSuchPath { path: path.to_path_buf(), source })
+}
+
+/// Resolves what exists of a path that may not exist. Its last name is kept even if it is a link: the link is
+/// what must not be changed.
+fn above_resolved(path: &Path) -> Result<PathBuf, SandboxError> {
+    let mut missing = Vec::new();
+    let mut above = path;
+    loop {
+        let (Some(parent), Some(name)) = (above.parent(), above.file_name()) else {
+            return Err(SandboxError::NotAbsolute { path: path.to_path_buf() });
+        };
+        missing.push(name);
+        if let Ok(real) = parent.canonicalize() {
+            return Ok(missing.iter().rev().fold(real, |path, name| path.join(name)));
+        }
+        above = parent;
+    }
+}

@@ -1,0 +1,171 @@
+//! The door: a machine that was tried, and commands that are held to a profile on it.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::SandboxError;
+use crate::os;
+use crate::profile::{Access, Profile};
+use crate::report::{Level, Mechanism, Report, State};
+use crate::spec::{Failure, Program, Spec};
+
+/// The longest argument or variable that the kernel hands to a program, with its end.
+const TEXT_BYTES_MAX: usize = 128 << 10;
+
+/// What this machine can confine, and how to do it.
+#[derive(Debug, Clone)]
+pub struct Sandbox {
+    helper: PathBuf,
+    report: Report,
+    bubblewrap: Option<PathBuf>,
+}
+
+impl Sandbox {
+    /// Tries this machine. The helper is this very program, whose `main` calls
+    /// [`maybe_become_helper`](crate::maybe_become_helper) first.
+    pub fn probe() -> Sandbox {
+        // The link leads to the running program even if its file was replaced meanwhile.
+        Sandbox::with_helper(Path::new("/proc/self/exe"))
+    }
+
+    /// Tries this machine with another program as the helper.
+    pub fn with_helper(helper: &Path) -> Sandbox {
+        let (report, bubblewrap) = os::probe(helper);
+        Sandbox { helper: helper.to_path_buf(), report, bubblewrap }
+    }
+
+    /// What was found.
+    pub fn report(&self) -> &Report {
+        &self.report
+    }
+
+    /// The same machine at a level that is no stronger than this.
+    #[must_use]
+    pub fn at_most(mut self, level: Level) -> Sandbox {
+        self.report.level = self.report.level.min(level);
+        self
+    }
+
+    /// A command that is held to `profile`.
+    ///
+    /// # Errors
+    /// Where the machine cannot hold it to all of the profile, and where the profile or the program makes no sense.
+    pub fn command(&self, profile: &Profile, program: &Program) -> Result<Confined, SandboxError> {
+        let profile = profile.resolved()?;
+        self.judge(&profile)?;
+        check_text(program)?;
+        let spec = Spec {
+            level: self.report.level,
+            profile,
+            program: program.clone(),
+            bubblewrap: self.bubblewrap.clone(),
+        };
+        let (command, watch) = os::prepare(&self.helper, &spec).map_err(SandboxError::Prepare)?;
+        let program = program.program.to_string_lossy().into_owned();
+        Ok(Confined { command, watch: Watch { inner: watch, program } })
+    }
+
+    /// Fails closed: what cannot be held is not promised.
+    fn judge(&self, profile: &Profile) -> Result<(), SandboxError> {
+        let level = self.report.level;
+        let mut missing: Vec<String> = Vec::new();
+        match (profile.access, level) {
+            (Access::Full, _) | (Access::Confined, Level::Bubblewrap | Level::Namespaces) => {}
+            (Access::Confined, Level::None) => {
+                missing.push(
+                    "there is nothing to confine it with; allow full access to run it at all".to_owned(),
+                );
+                missing.extend(self.report.missing().map(describe));
+            }
+            (Access::Confined, Level::LandlockOnly) => {
+                let within = |path: &Path| profile.writable.iter().any(|root| path.starts_with(root));
+                if profile.protected.iter().any(|protected| within(&protected.path)) {
+                    missing.push("protected paths in a writable directory need namespaces".to_owned());
+                }
+                if !profile.hidden.is_empty() {
+                    missing.push("hidden paths need namespaces".to_owned());
+                }
+            }
+        }
+        if missing.is_empty() { Ok(()) } else { Err(SandboxError::CannotEnforce { level, missing }) }
+    }
+}
+
+fn describe(mechanism: &Mechanism) -> String {
+    match &mechanism.state {
+        State::Works(detail) | State::Missing(detail) => format!("{}: {detail}", mechanism.name),
+    }
+}
+
+/// A command that was not started yet.
+#[derive(Debug)]
+pub struct Confined {
+    command: Command,
+    watch: Watch,
+}
+
+impl Confined {
+    /// The command to start and what holds it.
+    ///
+    /// Set the standard streams on the command and nothing else; then start it with `std` or convert it for another
+    /// runtime, and drop it. Its process is a supervisor: it ends as the program ended, by the same code or signal,
+    /// and only when nothing is left of what the program started. It passes on the signals it is sent; `SIGKILL`
+    /// kills it and the whole tree.
+    pub fn into_parts(self) -> (Command, Watch) {
+        (self.command, self.watch)
+    }
+}
+
+/// Holds a command: when this is dropped, or this process dies, the command is killed with all it started.
+#[derive(Debug)]
+pub struct Watch {
+    inner: os::Watch,
+    program: String,
+}
+
+impl Watch {
+    /// What the helper told, to be asked when its process has ended.
+    ///
+    /// # Errors
+    /// Where the sandbox could not be set up or the program not be started: then nothing was run, and the exit
+    /// status says nothing.
+    pub fn finish(self) -> Result<Finished, SandboxError> {
+        let (failure, removed) = self.inner.told().map_err(SandboxError::Prepare)?;
+        match failure {
+            Some(Failure::Setup(why)) => Err(SandboxError::Setup(why)),
+            Some(Failure::Start(reason)) => Err(SandboxError::Start { program: self.program, reason }),
+            None => Ok(Finished { removed }),
+        }
+    }
+}
+
+/// What there is to say about a command that was run, besides its status.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finished {
+    /// Protected paths that the command made or changed, and that were put back.
+    pub removed: Vec<PathBuf>,
+}
+
+/// What the kernel would refuse anyway, said in words and before anything happens.
+fn check_text(program: &Program) -> Result<(), SandboxError> {
+    let check = |what: String, text: &OsStr| {
+        let reason = if text.as_encoded_bytes().contains(&0) {
+            "contains a NUL byte"
+        } else if text.len() >= TEXT_BYTES_MAX {
+            "is longer than the 128 KiB that the kernel takes"
+        } else {
+            return Ok(());
+        };
+        Err(SandboxError::BadText { what, reason })
+    };
+    check("the program".to_owned(), &program.program)?;
+    for (index, argument) in program.args.iter().enumerate() {
+        check(format!("argument {}", index + 1), argument)?;
+    }
+    for (name, value) in &program.env {
+        check(format!("the variable {}", name.to_string_lossy()), value)?;
+        check("the name of a variable".to_owned(), name)?;
+    }
+    Ok(())
+}

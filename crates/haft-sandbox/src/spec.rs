@@ -1,0 +1,39 @@
+//! The whole instruction for the helper: a resolved profile, how to enforce it, and what to run.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use crate::profile::Profile;
+use crate::report::Level;
+
+/// What to run, where and with which environment. Nothing is inherited but the standard streams.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Program {
+    /// The program: a path, or a name that is looked up in the `PATH` of `env`.
+    pub program: OsString,
+    /// Its arguments, without its own name.
+    pub args: Vec<OsString>,
+    /// Its whole environment.
+    pub env: Vec<(OsString, OsString)>,
+    /// The directory it starts in.
+    pub cwd: PathBuf,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Spec {
+    pub(crate) level: Level,
+    pub(crate) profile: Profile,
+    pub(crate) program: Program,
+    /// Where bubblewrap is, for the level that needs it.
+    pub(crate) bubblewrap: Option<PathBuf>,
+}
+
+/// Why nothing was run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "nothing is ever started there"))]
+pub(crate) enum Failure {
+    /// The sandbox could not be set up.
+    Setup(String),
+    /// The program could not be started.
+    Start(String),
+}
