@@ -5,13 +5,17 @@
 mod bound;
 mod permission;
 mod registry;
+mod scan;
 mod session;
 mod truncate;
 mod wildcard;
 
 use serde_json::{Value, json};
 
+use crate::cli::ConsentArgs;
 use crate::exit::Failure;
+use crate::location::{Location, Mode};
+use crate::setting::Setting;
 
 /// What a probe answers, or why it cannot.
 type Answer = Result<Value, Failure>;
@@ -20,6 +24,7 @@ type Answer = Result<Value, Failure>;
 type Probe = (&'static str, fn(&Value) -> Answer);
 
 const PROBES: &[Probe] = &[
+    ("arity", scan::arity),
     ("bound", bound::answer),
     ("permission", permission::answer),
     ("registry", registry::answer),
@@ -27,21 +32,38 @@ const PROBES: &[Probe] = &[
     ("wildcard", wildcard::answer),
 ];
 
-/// Answers a question. `tools` are the names visible here, which one kind of question asks for.
-pub(crate) fn answer(kind: &str, question: &Value, tools: impl FnOnce() -> Answer) -> Answer {
-    match kind {
-        "kinds" => {
-            let kinds: Vec<&str> = PROBES.iter().map(|(kind, _)| *kind).chain(["tools"]).collect();
-            Ok(json!({ "kinds": kinds }))
-        }
-        "tools" => tools(),
-        _ => match PROBES.iter().find(|(known, _)| *known == kind) {
-            Some((_, answer)) => answer(question),
-            None => Err(Failure::usage(format_args!(
-                "there is no probe of kind {kind:?}; see `haft probe kinds`"
-            ))),
-        },
+/// A question that depends on where it is asked, and what answers it.
+type ProbeHere = (&'static str, fn(&Setting, &Value) -> Answer);
+
+const PROBES_HERE: &[ProbeHere] = &[("scan", scan::scan), ("tools", tools)];
+
+/// Answers a question; `here` is where it is asked.
+pub(crate) fn answer(
+    kind: &str,
+    question: &Value,
+    here: impl FnOnce() -> Result<Setting, Failure>,
+) -> Answer {
+    if kind == "kinds" {
+        let here = PROBES_HERE.iter().map(|(kind, _)| *kind);
+        let kinds: Vec<&str> = PROBES.iter().map(|(kind, _)| *kind).chain(here).collect();
+        return Ok(json!({ "kinds": kinds }));
     }
+    if let Some((_, answer)) = PROBES_HERE.iter().find(|(known, _)| *known == kind) {
+        return answer(&here()?, question);
+    }
+    match PROBES.iter().find(|(known, _)| *known == kind) {
+        Some((_, answer)) => answer(question),
+        None => {
+            Err(Failure::usage(format_args!("there is no probe of kind {kind:?}; see `haft probe kinds`")))
+        }
+    }
+}
+
+/// The names of the tools that are visible here.
+fn tools(setting: &Setting, _: &Value) -> Answer {
+    let location = Location::open(setting, &ConsentArgs::default(), Mode::Rehearsal)?;
+    let ids: Vec<String> = location.registry().ids().iter().map(ToString::to_string).collect();
+    Ok(json!({ "ids": ids }))
 }
 
 fn text<'q>(question: &'q Value, field: &str) -> Result<&'q str, Failure> {

@@ -16,6 +16,7 @@ mod retained;
 mod searching;
 mod seen;
 mod services;
+pub mod shell;
 mod table;
 mod text;
 mod todos;

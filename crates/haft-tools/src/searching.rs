@@ -37,7 +37,7 @@ pub(crate) async fn target(
         let decisions = gate.decisions(context, &question).await?;
         let is_named = decisions.iter().all(|decision| match &decision.reason {
             Reason::Rule(rule) => rule.effect == Effect::Allow && names_it(rule.resource.as_str()),
-            Reason::Grant { .. } | Reason::Silence => false,
+            Reason::Possibly(_) | Reason::Grant { .. } | Reason::Silence => false,
         });
         link = if is_named { Link::Named } else { Link::Resolved };
     }

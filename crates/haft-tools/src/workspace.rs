@@ -52,6 +52,8 @@ pub(crate) use search::{Hidden, Judged, Link, SearchSpec, SearchTarget, Watch};
 pub(crate) use sought::Sought;
 pub use walk::{Tree, TreeSpec};
 
+use haft::permission::Question;
+use protected::Protection;
 use root::Root;
 
 /// The files of one location. Cloning it is cheap.
@@ -117,6 +119,20 @@ impl Workspace {
     pub(crate) fn place_of(&self, path: &Path) -> Result<Place, ResolveError> {
         let (real, kind) = resolve::canonical(path)?;
         Ok(Place::new(self, path.to_owned(), real, kind))
+    }
+
+    /// Finds out where an absolute path leads that no tool was given: `..` behind a link is taken as the kernel would.
+    pub(crate) fn locate(&self, path: &Path) -> Result<Place, ResolveError> {
+        let (real, kind) = resolve::canonical(path)?;
+        Ok(Place::new(self, resolve::normal(path), real, kind))
+    }
+
+    /// The question whether a place that is protected may be changed.
+    pub(crate) fn changing_protected(&self, place: &Place) -> Option<Question> {
+        match self.protection(place) {
+            Protection::None => None,
+            Protection::Protected => Some(ask::protected(place)),
+        }
     }
 
     /// Waits until no other call of this process is between changing a file and noting what is in it now. It is not to

@@ -106,7 +106,7 @@ pub use registry::{Factory, InitContext, Offer, RegisterError, Registrar, Regist
 pub use settlement::{Call, Completed, Input, Rejection, SettleError, Settlement};
 pub use tool::{Callback, Dynamic, Encoded, Executor, Tool, ToolContext};
 pub use turn::{Definition, Services, Turn, TurnError};
-pub use visible::{visible, visible_lines};
+pub use visible::{is_deceptive, visible, visible_lines};
 
 /// A boxed future that can move between threads.
 pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;

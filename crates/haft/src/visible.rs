@@ -38,7 +38,8 @@ fn show(text: &str, keeps: impl Fn(char) -> bool) -> String {
     shown
 }
 
-fn is_deceptive(c: char) -> bool {
+/// Whether a character could hide, reorder or imitate others, so that [`visible`] writes it out.
+pub fn is_deceptive(c: char) -> bool {
     c.is_control()
         || matches!(c,
             '\u{00ad}' | '\u{034f}' | '\u{061c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'

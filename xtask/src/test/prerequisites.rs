@@ -18,7 +18,7 @@ pub(super) struct Prerequisite {
 const PREREQUISITES: &[Prerequisite] = &[
     Prerequisite { program: "git",     package: "git",        suite: "tidy, and tools inside a repository" },
     Prerequisite { program: "setpriv", package: "util-linux", suite: "files that an unprivileged user may not touch" },
-    Prerequisite { program: "strace",  package: "strace",     suite: "durable before visible, seen from the kernel" },
+    Prerequisite { program: "strace",  package: "strace",     suite: "durable before visible, and what scripts execute, seen from the kernel" },
     Prerequisite { program: "sqlite3", package: "sqlite3",    suite: "the store, seen from outside" },
 ];
 

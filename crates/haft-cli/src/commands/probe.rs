@@ -2,11 +2,10 @@
 
 use std::io::Read;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::cli::{ConsentArgs, Globals};
+use crate::cli::Globals;
 use crate::exit::{Exit, Failure};
-use crate::location::{Location, Mode};
 use crate::probe;
 use crate::setting::Setting;
 use crate::terminal::Terminal;
@@ -24,12 +23,7 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, kind: &str) -> Re
     let (globals, kind) = (globals.clone(), kind.to_owned());
     // Probes make runtimes of their own, which cannot be made inside one.
     let answer = tokio::task::spawn_blocking(move || {
-        probe::answer(&kind, &question, || {
-            let setting = Setting::load(&globals, terminal)?;
-            let location = Location::open(&setting, &ConsentArgs::default(), Mode::Rehearsal)?;
-            let ids: Vec<String> = location.registry().ids().iter().map(ToString::to_string).collect();
-            Ok(json!({ "ids": ids }))
-        })
+        probe::answer(&kind, &question, || Setting::load(&globals, terminal))
     });
     let answer = answer.await.map_err(|error| Failure::new(Exit::Defect, error))??;
     terminal.document(&answer)?;

@@ -14,7 +14,7 @@ use crate::workspace::Workspace;
 
 /// Without these a binary is no haft, so their absence is a failure and not a reason to skip.
 const CORE_TOOLS: [&str; 7] = ["read", "edit", "write", "todowrite", "todoread", "list", "invalid"];
-const CORE_KINDS: [&str; 5] = ["registry", "permission", "wildcard", "truncate", "bound"];
+const CORE_KINDS: [&str; 7] = ["registry", "permission", "wildcard", "truncate", "bound", "scan", "arity"];
 /// Those of the core tools that the workspace's own cases call.
 const CORE_TOOLS_WITH_CASES: [&str; 4] = ["read", "edit", "write", "todowrite"];
 

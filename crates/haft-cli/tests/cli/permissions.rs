@@ -28,6 +28,28 @@ fn check_answers_with_word_and_exit_code() {
 }
 
 #[test]
+fn a_script_is_explained_command_by_command_with_the_strictest_first() {
+    let place = Place::new();
+    place.global_config(r#"{ "permission": { "bash": { "*": "ask", "git *": "allow", "rm *": "deny" } } }"#);
+    let ran = place.run(&["permission", "explain", "bash", "git status && sudo rm x; ls > ../y"]);
+    assert_eq!(ran.code, 5, "{}", ran.err);
+    let decided: Vec<&str> = ran.out.lines().filter(|line| line.contains("→")).collect();
+    assert_eq!(decided.first(), Some(&"bash rm x  →  deny"), "{}", ran.out);
+    assert_eq!(decided.last(), Some(&"bash git status  →  allow"), "{}", ran.out);
+    assert!(decided.contains(&"bash sudo rm x  →  ask") && decided.contains(&"bash ls > ../y  →  ask"));
+    assert!(decided.iter().any(|line| line.starts_with("external_directory")), "{}", ran.out);
+    assert!(ran.out.contains("haft.jsonc:1:"), "{}", ran.out);
+
+    for (script, code) in
+        [("git status | git log", 0), ("git log $(x)", 6), ("rm x; git log", 5), ("cd .", 0)]
+    {
+        assert_eq!(place.run(&["permission", "check", "bash", script]).code, code, "{script}");
+    }
+    let ran = place.run(&["permission", "explain", "bash", "git log; $x \u{202e}", "--json"]);
+    assert_eq!((ran.code, &ran.json()["decisions"][0]["action"]), (6, &json!("ask")));
+}
+
+#[test]
 fn a_preview_shows_what_could_hide() {
     let place = Place::new();
     let ran = place.run(&[

@@ -52,7 +52,7 @@ pub(super) fn merged(all: impl Iterator<Item = Vec<Question>>) -> Vec<Question> 
 }
 
 /// An "always" holds for this very path and no other.
-fn protected(place: &Place) -> Question {
+pub(super) fn protected(place: &Place) -> Question {
     let resources = place.resources();
     let save = resources.iter().map(|resource| exactly(resource.name())).collect();
     Question { action: protected_action(), resources, save }

@@ -105,6 +105,11 @@ impl Place {
         ask::looking(self)
     }
 
+    /// The question whether to leave the workspace for it; nothing, if it lies inside.
+    pub(crate) fn leaving(&self) -> Option<Question> {
+        (!self.inside).then(|| ask::leaving(self))
+    }
+
     /// If a link outside the workspace was on the way: the question whether to leave by that link's name.
     pub(crate) fn leaving_by_its_name(&self) -> Option<Question> {
         let is_outside = |link: &String| Path::new(link).is_absolute();
@@ -122,7 +127,7 @@ impl Place {
     }
 
     /// The directory whose content is touched: itself, or the one it is in.
-    pub(super) fn surroundings(&self) -> &Path {
+    pub(crate) fn surroundings(&self) -> &Path {
         match self.kind {
             Kind::Directory => &self.real,
             Kind::Missing | Kind::File | Kind::Special(_) => self.real.parent().unwrap_or(&self.real),

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::decision::Decision;
 use super::grant::Scope;
-use super::rule::{Resource, Ruleset};
+use super::resource::Resource;
+use super::rule::Ruleset;
 use crate::BoxFuture;
 use crate::id::RequestId;
 use crate::journal::Change;

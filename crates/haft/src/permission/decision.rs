@@ -1,7 +1,8 @@
 //! Decisions, with everything needed to explain them: the rule, where it stands, what it overrode.
 
 use super::grant::Grant;
-use super::rule::{Effect, Resource, Rule, Ruleset};
+use super::resource::Resource;
+use super::rule::{Effect, Rule, Ruleset};
 use crate::name::Action;
 
 /// What was decided about one resource, and why.
@@ -29,6 +30,8 @@ pub enum Reason {
         /// The rule that would have asked.
         instead_of: Option<Rule>,
     },
+    /// A rule that might speak of the resource, which is not known well enough to say. That means ask.
+    Possibly(Rule),
     /// Nothing matched, which means ask.
     Silence,
 }
@@ -40,8 +43,13 @@ pub fn decide(rules: &Ruleset, grants: &[Grant], action: &Action, resource: &Res
         .rules()
         .rev()
         .filter(|rule| rule.covers(action, resource) && !said.is_some_and(|said| std::ptr::eq(said, *rule)))
-        .cloned()
-        .collect();
+        .cloned();
+    // A grant cannot answer this: what it would outrank may be a deny.
+    if let Some(possible) = rules.possibly_deciding(action, resource) {
+        let reason = Reason::Possibly(possible.clone());
+        let overridden = said.cloned().into_iter().chain(overridden).collect();
+        return Decision { resource: resource.clone(), effect: Effect::Ask, reason, overridden };
+    }
     let asked = said.is_none_or(|rule| rule.effect == Effect::Ask);
     let granted = grants.iter().find(|grant| asked && grant.covers(action, resource));
     let (effect, reason) = match (granted, said) {
@@ -51,7 +59,7 @@ pub fn decide(rules: &Ruleset, grants: &[Grant], action: &Action, resource: &Res
         (None, Some(rule)) => (rule.effect, Reason::Rule(rule.clone())),
         (None, None) => (Effect::Ask, Reason::Silence),
     };
-    Decision { resource: resource.clone(), effect, reason, overridden }
+    Decision { resource: resource.clone(), effect, reason, overridden: overridden.collect() }
 }
 
 /// The strictest of several decisions. About nothing, everything is allowed.

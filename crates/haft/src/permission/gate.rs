@@ -323,13 +323,14 @@ fn grants_for(request: &Request, scope: Scope) -> Vec<Grant> {
 fn denying(decision: &Decision) -> Option<&Rule> {
     match &decision.reason {
         Reason::Rule(rule) if rule.effect == Effect::Deny => Some(rule),
-        Reason::Rule(_) | Reason::Grant { .. } | Reason::Silence => None,
+        Reason::Rule(_) | Reason::Possibly(_) | Reason::Grant { .. } | Reason::Silence => None,
     }
 }
 
 fn asking(decision: &Decision) -> Option<&Rule> {
     match &decision.reason {
         Reason::Rule(rule) if rule.effect == Effect::Ask => Some(rule),
+        Reason::Possibly(rule) => Some(rule),
         Reason::Rule(_) | Reason::Grant { .. } | Reason::Silence => None,
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::rule::Resource;
+use super::resource::Resource;
 use super::wildcard::Pattern;
 use crate::BoxFuture;
 use crate::id::{GrantId, SessionId};
@@ -62,7 +62,7 @@ pub struct Grant {
 impl Grant {
     /// Whether the grant speaks of this action on this resource.
     pub fn covers(&self, action: &Action, resource: &Resource) -> bool {
-        self.action == *action && resource.spellings().any(|text| self.resource.matches(text))
+        self.action == *action && resource.may_be_allowed_by(&self.resource)
     }
 }
 

@@ -3,6 +3,7 @@
 //! [`Rule`]s say; [`decide`] applies them; the [`Gate`] asks where they say ask; a [`Permit`] proves the consent.
 
 mod wildcard;
+mod resource;
 mod rule;
 mod grant;
 mod decision;
@@ -14,5 +15,6 @@ pub use ask::{Answer, Ask, Asker, Nobody, Policy, Question, Reach, Reply, Reques
 pub use decision::{Decision, Reason, decide, strictest};
 pub use gate::{Gate, GateParts, Permit, Rehearsed, ReplyError};
 pub use grant::{Grant, GrantBook, MemoryGrants, Scope};
-pub use rule::{Effect, Layer, Origin, Resource, Rule, Ruleset};
+pub use resource::{Allowed, Resource};
+pub use rule::{Effect, Layer, Origin, Rule, Ruleset};
 pub use wildcard::Pattern;

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::resource::Resource;
 use super::wildcard::Pattern;
 use crate::name::Action;
 
@@ -112,49 +113,26 @@ impl Rule {
         Rule { action: Pattern::new(action), resource: Pattern::new(resource), effect, origin }
     }
 
-    /// Whether the rule speaks of this action on this resource.
+    /// Whether the rule speaks of this action on this resource. To allow takes more than to forbid.
     pub fn covers(&self, action: &Action, resource: &Resource) -> bool {
-        self.action.matches(action.as_str()) && resource.spellings().any(|text| self.resource.matches(text))
+        let covers = match self.effect {
+            Effect::Allow => resource.may_be_allowed_by(&self.resource),
+            Effect::Ask | Effect::Deny => resource.is_spoken_of_by(&self.resource),
+        };
+        covers && self.action.matches(action.as_str())
+    }
+
+    /// Whether the rule, which does not allow, would speak of the resource if what is unknown about it were known.
+    fn might_cover(&self, action: &Action, resource: &Resource) -> bool {
+        self.effect != Effect::Allow
+            && resource.might_be_spoken_of_by(&self.resource)
+            && self.action.matches(action.as_str())
     }
 }
 
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {:?}: {}", self.action, self.resource.as_str(), self.effect)
-    }
-}
-
-/// What an action is done to. One thing may have several spellings (a path from the root of the project, and
-/// from the root of the disk); a rule that matches one of them speaks of it.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Resource {
-    name: String,
-    others: Vec<String>,
-}
-
-impl Resource {
-    /// A resource with one spelling.
-    pub fn new(name: impl Into<String>) -> Resource {
-        Resource { name: name.into(), others: Vec::new() }
-    }
-
-    /// Adds another spelling that rules may use.
-    pub fn or(mut self, spelling: impl Into<String>) -> Resource {
-        let spelling = spelling.into();
-        if self.spellings().all(|known| known != spelling) {
-            self.others.push(spelling);
-        }
-        self
-    }
-
-    /// The spelling people are shown.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// All spellings, the shown one first.
-    pub fn spellings(&self) -> impl Iterator<Item = &str> {
-        std::iter::once(self.name.as_str()).chain(self.others.iter().map(String::as_str))
     }
 }
 
@@ -206,9 +184,22 @@ impl Ruleset {
         deciding
     }
 
-    /// What the rules say. Nothing said means ask.
+    /// A rule that would have decided instead of one that allows, if what is unknown about the resource were known.
+    pub fn possibly_deciding(&self, action: &Action, resource: &Resource) -> Option<&Rule> {
+        if resource.is_known_whole() {
+            return None;
+        }
+        let allowing = self.deciding(action, resource).filter(|rule| rule.effect == Effect::Allow)?;
+        let later = self.rules().rev().take_while(|rule| !std::ptr::eq(allowing, *rule));
+        later.into_iter().find(|rule| rule.might_cover(action, resource))
+    }
+
+    /// What the rules say. Nothing said means ask, and so does what might be said.
     pub fn effect(&self, action: &Action, resource: &Resource) -> Effect {
-        self.deciding(action, resource).map_or(Effect::Ask, |rule| rule.effect)
+        match self.possibly_deciding(action, resource) {
+            Some(_) => Effect::Ask,
+            None => self.deciding(action, resource).map_or(Effect::Ask, |rule| rule.effect),
+        }
     }
 
     /// Whether nothing at all may be done under an action: its last rule denies `*`. Such tools are not advertised.

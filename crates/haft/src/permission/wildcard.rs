@@ -37,6 +37,29 @@ impl Pattern {
         covers(&self.pieces, &text) || self.shorter.as_ref().is_some_and(|pieces| covers(pieces, &text))
     }
 
+    /// Whether some text that begins like this one might be matched. It may say yes too often, but never no.
+    pub fn might_match_after(&self, beginning: &str) -> bool {
+        let known = slashed(beginning);
+        let fits = |pieces: &[Piece]| {
+            let [first, rest @ ..] = pieces else { return false };
+            let (mut want, mut got) = (first.text.chars(), known.chars());
+            loop {
+                match (want.next(), got.next()) {
+                    (Some('?'), Some(_)) => {}
+                    (Some(want), Some(got)) if want == got => {}
+                    (Some(_), Some(_)) => return false,
+                    // What is known fits; of the pattern something may be left.
+                    (_, None) => return true,
+                    // After a star anything may come; a pattern without one has to end here.
+                    (None, Some(_)) => return !rest.is_empty(),
+                }
+            }
+        };
+        // What follows a final space may be nothing at all, and then the space is not there either.
+        let nothing_follows = known.ends_with(' ') && self.matches(known.trim_end_matches(' '));
+        nothing_follows || fits(&self.pieces) || self.shorter.as_deref().is_some_and(fits)
+    }
+
     /// Whether the pattern is a lone `*`.
     pub fn is_everything(&self) -> bool {
         self.text == "*"
@@ -153,6 +176,25 @@ mod tests {
             let expected = definition(&pattern) || pattern.strip_suffix(" *").is_some_and(definition);
             prop_assert_eq!(matches(&pattern, &text), expected);
         }
+    }
+
+    proptest! {
+        #[test]
+        fn what_matches_might_have_matched_from_its_beginning(
+            pattern in "[ab*? ]{0,8}", text in "[ab ]{0,10}", known in 0..11_usize,
+        ) {
+            let beginning = &text[..known.min(text.len())];
+            prop_assert!(!matches(&pattern, &text) || Pattern::new(&pattern).might_match_after(beginning));
+        }
+    }
+
+    #[test]
+    fn a_beginning_rules_out_what_begins_otherwise() {
+        let might = |pattern: &str, text: &str| Pattern::new(pattern).might_match_after(text);
+        assert!(
+            might("rm -rf *", "rm ") && might("*secret*", "echo ") && might("rm *", "") && might("rm", "rm ")
+        );
+        assert!(!might("rm *", "echo ") && !might("rmdir *", "rm ") && !might("rm", "rm -r "));
     }
 
     #[test]

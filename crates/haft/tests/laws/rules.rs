@@ -1,7 +1,7 @@
 //! What rules say: the last that matches decides, silence asks, grants never outrank a deny, the untrusted only narrow.
 
 use expect_test::{Expect, expect};
-use haft::permission::{Decision, Effect, Grant, Pattern, Reason, Resource, Scope, decide};
+use haft::permission::{Allowed, Decision, Effect, Grant, Pattern, Reason, Resource, Scope, decide};
 use haft::{Action, GrantId, SessionId};
 
 use crate::support::rules;
@@ -24,6 +24,7 @@ fn check(text: &str, grants: &[(&str, &str)], wanted: &str, expected: &Expect) {
     let decision = decided(text, grants, wanted);
     let why = match &decision.reason {
         Reason::Rule(rule) => format!("by {rule} at {}", rule.origin),
+        Reason::Possibly(rule) => format!("because of {rule} at {}", rule.origin),
         Reason::Grant { grant, instead_of } => {
             let asked = instead_of.as_ref().map_or("silence".to_owned(), |rule| rule.to_string());
             format!("by the grant {} {} instead of {asked}", grant.action, grant.resource)
@@ -163,4 +164,49 @@ fn nothing_but_star_and_question_mark_is_special() {
     assert!(covers("[a-z]+(x|y).$", "[a-z]+(x|y).$") && !covers("[a-z]", "b") && !covers("a.c", "abc"));
     assert!(covers("src\\*", "src/a") && covers("src/*", "src\\a"));
     assert!(covers("*", "") && covers("**", "a") && covers("a*", "a\nb") && !covers("A", "a"));
+}
+
+#[test]
+fn what_does_more_than_it_says_is_allowed_by_everything_alone() {
+    let (plain, wide) = (Resource::new("find . -delete"), Allowed::ByEverythingOnly);
+    let effect = |resource: &Resource, text: &str| rules(text).effect(&Action::new("bash"), resource);
+    let more = plain.clone().allowed(wide);
+    assert_eq!(effect(&plain, "bash *: deny\nbash find *: allow"), Effect::Allow);
+    assert_eq!(effect(&more, "bash *: deny\nbash find *: allow"), Effect::Deny);
+    assert_eq!(effect(&more, "bash find *: allow"), Effect::Ask);
+    assert_eq!(effect(&more, "bash find *: ask\nbash find . *: allow"), Effect::Ask);
+    assert_eq!(effect(&more, "* *: allow"), Effect::Allow);
+    assert_eq!(effect(&more, "* *: allow\nbash find *: deny"), Effect::Deny);
+    let unknown = plain.allowed(Allowed::ByNothing);
+    assert_eq!(effect(&unknown, "* *: allow"), Effect::Ask);
+    assert_eq!(effect(&unknown, "* *: deny"), Effect::Deny);
+}
+
+#[test]
+fn a_spelling_to_forbid_by_never_allows() {
+    let resource = Resource::new("/tmp/ls x").or_forbidden_as("ls x");
+    let effect = |text: &str| rules(text).effect(&Action::new("bash"), &resource);
+    assert_eq!(effect("bash ls *: allow"), Effect::Ask);
+    assert_eq!(effect("bash *: allow\nbash ls *: deny"), Effect::Deny);
+    assert_eq!(effect("bash ls *: deny\nbash /tmp/*: allow"), Effect::Allow);
+}
+
+#[test]
+fn what_might_be_denied_is_asked_about_and_no_grant_answers() {
+    let resource = Resource::new("rm $X").allowed(Allowed::ByEverythingOnly).beginning("rm ");
+    let everything = Grant {
+        id: GrantId::mint(),
+        scope: Scope::User,
+        session: SessionId::mint(),
+        action: Action::new("bash"),
+        resource: Pattern::new("*"),
+    };
+    let decide =
+        |text: &str| decide(&rules(text), std::slice::from_ref(&everything), &Action::new("bash"), &resource);
+    let possible = decide("bash *: allow\nbash rm -rf *: deny");
+    assert_eq!(possible.effect, Effect::Ask);
+    assert!(matches!(possible.reason, Reason::Possibly(rule) if rule.effect == Effect::Deny));
+    assert_eq!(decide("bash *: allow\nbash touch *: deny").effect, Effect::Allow);
+    assert_eq!(decide("bash rm -rf *: deny\nbash *: allow").effect, Effect::Allow);
+    assert_eq!(decide("bash *: allow\nuntrusted bash *-rf*: deny").effect, Effect::Ask);
 }

@@ -2,7 +2,7 @@
 
 use haft::Action;
 use haft::permission::{
-    Effect, Grant, Layer, Origin, Pattern, Reason, Resource, Rule, Ruleset, Scope, decide,
+    Allowed, Effect, Grant, Layer, Origin, Pattern, Reason, Resource, Rule, Ruleset, Scope, decide,
 };
 use haft::{GrantId, SessionId};
 use proptest::collection::vec;
@@ -108,7 +108,7 @@ proptest! {
         // The explanation names every rule that matches, once.
         let matching = set.rules().filter(|rule| rule.covers(&on, &to)).count();
         let named = match &decision.reason {
-            Reason::Rule(_) | Reason::Grant { instead_of: Some(_), .. } => 1,
+            Reason::Rule(_) | Reason::Possibly(_) | Reason::Grant { instead_of: Some(_), .. } => 1,
             Reason::Grant { instead_of: None, .. } | Reason::Silence => 0,
         };
         prop_assert_eq!(named + decision.overridden.len(), matching);
@@ -125,6 +125,34 @@ proptest! {
         let alone = ruleset(&trusted, &[]).effect(&on, &to);
         let narrowed = ruleset(&trusted, &untrusted).effect(&on, &to);
         prop_assert!(narrowed >= alone);
+    }
+
+    #[test]
+    fn what_is_harder_to_allow_is_never_decided_more_leniently(
+        trusted in lines(6),
+        untrusted in lines(4),
+        pattern in one_of(&PATTERNS),
+        action in one_of(&ACTIONS),
+        resource in one_of(&RESOURCES),
+        known in 0..4_usize,
+    ) {
+        let (set, on) = (ruleset(&trusted, &untrusted), Action::new(action));
+        let saved = Grant {
+            id: GrantId::mint(),
+            scope: Scope::Project,
+            session: SessionId::mint(),
+            action: on.clone(),
+            resource: Pattern::new(pattern),
+        };
+        let effect = |to: Resource| decide(&set, std::slice::from_ref(&saved), &on, &to).effect;
+        let (plain, beginning) = (Resource::new(resource), &resource[..known.min(resource.len())]);
+        let wider = plain.clone().allowed(Allowed::ByEverythingOnly);
+        let unknown = plain.clone().allowed(Allowed::ByNothing);
+        let begun = wider.clone().beginning(beginning);
+        prop_assert!(effect(unknown.clone()) != Effect::Allow);
+        // Allows that do not count reveal what stands before them, which may be stricter or be nothing, which asks.
+        let (plain, wider, unknown, begun) = (effect(plain), effect(wider), effect(unknown), effect(begun));
+        prop_assert!(plain <= wider && wider <= unknown && wider <= begun);
     }
 
     #[test]

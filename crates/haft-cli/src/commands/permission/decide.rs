@@ -1,7 +1,11 @@
 //! `haft permission check`, `explain` and `list`: the rules that hold and what they decide.
 
 use haft::Action;
-use haft::permission::{Decision, Effect, Grant, GrantBook, Reason, Resource, Rule, decide};
+use haft::permission::{
+    Allowed, Ask, Decision, Effect, Grant, GrantBook, Question, Reason, Resource, Rule, decide,
+};
+use haft_tools::Workspace;
+use haft_tools::shell::{self, CommandTarget};
 use serde_json::{Value, json};
 
 use crate::cli::ConsentArgs;
@@ -16,28 +20,38 @@ pub(super) async fn check(
     resource: &str,
     consent: &ConsentArgs,
 ) -> Result<Exit, Failure> {
-    let decision = decision(setting, action, resource, consent).await?;
+    let decided = decided(setting, action, resource, consent).await?;
     match setting.terminal.json {
-        true => setting.terminal.document(&document(action, &decision))?,
-        false => setting.terminal.line(decision.effect.as_str())?,
+        true => setting.terminal.document(&whole_document(action, resource, &decided))?,
+        false => setting.terminal.line(strictest(&decided).as_str())?,
     }
-    Ok(exit(decision.effect))
+    Ok(exit(strictest(&decided)))
 }
 
+/// Prints every decision with its reason, the strictest first.
 pub(super) async fn explain(
     setting: &Setting,
     action: &str,
     resource: &str,
     consent: &ConsentArgs,
 ) -> Result<Exit, Failure> {
-    let terminal = setting.terminal;
-    let decision = decision(setting, action, resource, consent).await?;
-    if terminal.json {
-        terminal.document(&document(action, &decision))?;
-        return Ok(exit(decision.effect));
+    let decided = decided(setting, action, resource, consent).await?;
+    match setting.terminal.json {
+        true => setting.terminal.document(&whole_document(action, resource, &decided))?,
+        false => decided.iter().try_for_each(|(action, decision)| explain_one(setting, action, decision))?,
     }
+    if decided.is_empty() && !setting.terminal.json {
+        let wanted = haft::visible(&format!("{action} {resource}"));
+        setting.terminal.line(&format!("{wanted}  →  {}", painted(setting, Effect::Allow)))?;
+        setting.terminal.line("  because      it runs nothing and touches nothing outside")?;
+    }
+    Ok(exit(strictest(&decided)))
+}
+
+fn explain_one(setting: &Setting, action: &Action, decision: &Decision) -> Result<(), Failure> {
+    let terminal = setting.terminal;
     let style = terminal.out();
-    let wanted = haft::visible(&format!("{action} {resource}"));
+    let wanted = haft::visible(&format!("{action} {}", decision.resource.name()));
     terminal.line(&format!("{}  →  {}", style.bold(&wanted), painted(setting, decision.effect)))?;
     match &decision.reason {
         Reason::Rule(rule) => {
@@ -56,12 +70,23 @@ pub(super) async fn explain(
                 terminal.line(&format!("  instead of   {}", line(rule)))?;
             }
         }
+        Reason::Possibly(rule) => {
+            terminal.line(&format!("  might match  {}", line(rule)))?;
+            terminal.line("  because      what it does is known only when it runs")?;
+        }
         Reason::Silence => terminal.line("  decided by   no rule matches, which means ask")?,
+    }
+    match decision.resource.allowance() {
+        Allowed::ByAnyMatch => {}
+        Allowed::ByEverythingOnly => {
+            terminal.line("  allowed by   \"*\" only: it does more than its text says")?;
+        }
+        Allowed::ByNothing => terminal.line("  allowed by   nothing: it cannot be read")?,
     }
     for rule in &decision.overridden {
         terminal.line(&style.dim(&format!("  overridden   {}", line(rule))))?;
     }
-    Ok(exit(decision.effect))
+    Ok(())
 }
 
 pub(super) fn list(setting: &Setting) -> Result<Exit, Failure> {
@@ -95,18 +120,65 @@ pub(super) fn list(setting: &Setting) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
-async fn decision(
+/// What is decided about a resource; about a script, what is decided about each of its commands and files. The strictest
+/// come first.
+async fn decided(
     setting: &Setting,
     action: &str,
     resource: &str,
     consent: &ConsentArgs,
-) -> Result<Decision, Failure> {
+) -> Result<Vec<(Action, Decision)>, Failure> {
     let rules = ruleset(setting, consent)?;
     let grants = match setting.paths.data.join(haft_store::FILE).exists() {
         true => GrantBook::grants(&open_store(setting)?, &setting.session).await?,
         false => Vec::new(),
     };
-    Ok(decide(&rules, &grants, &Action::new(action), &Resource::new(resource)))
+    let action = Action::new(action);
+    let questions = match action == shell::action() {
+        true => {
+            let workspace = Workspace::open(&setting.directory, setting.worktree.as_deref())
+                .map_err(|error| Failure::new(Exit::Usage, error))?;
+            let home = setting.env.home();
+            CommandTarget::new(&workspace, resource, None, home).map_err(Failure::usage)?.questions()
+        }
+        false => vec![Question::new(action, Resource::new(resource))],
+    };
+    let each = questions.into_iter().flat_map(|question| {
+        let Question { action, resources, .. } = question;
+        resources.into_iter().map(move |resource| (action.clone(), resource))
+    });
+    let mut decided: Vec<(Action, Decision)> = each
+        .map(|(action, resource)| {
+            let decision = decide(&rules, &grants, &action, &resource);
+            (action, decision)
+        })
+        .collect();
+    decided.sort_by_key(|(_, decision)| std::cmp::Reverse(decision.effect));
+    Ok(decided)
+}
+
+/// About nothing, everything is allowed.
+fn strictest(decided: &[(Action, Decision)]) -> Effect {
+    decided.first().map_or(Effect::Allow, |(_, decision)| decision.effect)
+}
+
+/// One decision as it is; several as a list, with the strictest above it.
+fn whole_document(action: &str, resource: &str, decided: &[(Action, Decision)]) -> Value {
+    if let [(only, decision)] = decided
+        && only.as_str() == action
+        && decision.resource.name() == resource
+    {
+        return document(action, decision);
+    }
+    let each: Vec<Value> =
+        decided.iter().map(|(action, decision)| document(action.as_str(), decision)).collect();
+    json!({
+        "v": 1,
+        "permission": action,
+        "pattern": resource,
+        "action": strictest(decided).as_str(),
+        "decisions": each,
+    })
 }
 
 fn exit(effect: Effect) -> Exit {
@@ -134,7 +206,7 @@ fn line(rule: &Rule) -> String {
 
 fn document(action: &str, decision: &Decision) -> Value {
     let (matched, grant) = match &decision.reason {
-        Reason::Rule(rule) => (Some(rule), None),
+        Reason::Rule(rule) | Reason::Possibly(rule) => (Some(rule), None),
         Reason::Grant { grant, instead_of } => (instead_of.as_ref(), Some(grant)),
         Reason::Silence => (None, None),
     };

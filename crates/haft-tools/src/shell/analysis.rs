@@ -1,0 +1,221 @@
+//! Reads a script with the grammar of bash, follows what its commands run, and says why a command is not plain.
+
+use std::path::PathBuf;
+
+use haft::is_deceptive;
+use tree_sitter::Parser;
+
+use super::command::{Command, Sort, Why};
+use super::gadgets::SHADOWING;
+use super::inner::{Inner, inner};
+use super::options;
+use super::second::{self, Second};
+use super::surroundings::Surroundings;
+use super::walk::Walker;
+use super::word::{Certainty, Word};
+use super::wrappers::{RUNNERS, runs_anything};
+
+/// The longest argument that the kernel hands to a program, so the longest script that can run.
+const SCRIPT_BYTES_MAX: usize = 128 * 1024;
+/// Open brackets beyond this are not read: they cost more than they can mean.
+const BRACKETS_MAX: usize = 200;
+/// Beyond so many pipes the parser's memory grows with the square of their number.
+const PIPES_MAX: usize = 1000;
+/// So many commands may wrap each other.
+const DEPTH_MAX: usize = 8;
+/// As much of scripts inside scripts as is read.
+const INNER_BYTES_MAX: usize = 1024 * 1024;
+
+/// What a script would do.
+#[derive(Debug, Clone)]
+pub struct Analysis {
+    /// Every command, in the order in which they stand; what a command runs stands right behind it.
+    pub commands: Vec<Command>,
+    /// Whether the script could be read whole. What could not may do anything.
+    pub is_parsed: bool,
+}
+
+/// Finds out what a script would do.
+pub fn analyse(script: &str, surroundings: &Surroundings) -> Analysis {
+    let mut budget = INNER_BYTES_MAX;
+    read(script, surroundings, vec![surroundings.directory.clone()], 0, &mut budget)
+}
+
+fn read(
+    script: &str,
+    surroundings: &Surroundings,
+    directories: Vec<PathBuf>,
+    depth: usize,
+    budget: &mut usize,
+) -> Analysis {
+    let Some(tree) = parse(script) else { return unread(script, Vec::new()) };
+    let root = tree.root_node();
+    let has_error = root.has_error();
+    let found = Walker::new(script, surroundings, directories).walk(root);
+    let is_parsed = !has_error && !found.is_too_deep;
+    let mut taints = found.taints;
+    let mut commands = found.commands;
+    if commands.iter().any(shadows) {
+        taints.push(Why::Shadowed);
+    }
+    if script.chars().any(|c| is_deceptive(c) && !matches!(c, '\n' | '\t')) {
+        taints.push(Why::Hidden);
+    }
+    let second = second::compare(script, surroundings.home_text(), &commands);
+    match second {
+        Second::Agrees => {}
+        Second::GivesUp | Second::Disagrees => taints.push(Why::Unclear),
+    }
+    if !is_parsed {
+        taints.push(Why::Unparsed);
+    }
+    commands.extend(unconfirmed(script, second, &commands));
+    for command in &mut commands {
+        judge(command);
+        taints.iter().for_each(|why| command.because(*why));
+    }
+    let mut all = Vec::with_capacity(commands.len());
+    for command in commands {
+        follow(command, surroundings, depth, budget, &mut all);
+    }
+    if is_parsed { Analysis { commands: all, is_parsed } } else { unread(script, all) }
+}
+
+/// What stands for commands that nobody has confirmed. Where two readings disagree, one of them did not see something;
+/// where one finds nothing and the other does not understand, there may be something.
+fn unconfirmed(script: &str, second: Second, commands: &[Command]) -> Option<Command> {
+    let is_opaque = match second {
+        Second::Agrees => return None,
+        Second::Disagrees => true,
+        Second::GivesUp if commands.is_empty() => false,
+        Second::GivesUp => return None,
+    };
+    let mut whole = Command::new(Sort::Overlooked, script);
+    whole.is_opaque = is_opaque;
+    Some(whole)
+}
+
+/// A script that could not be read: what was found in it still counts where something is denied.
+fn unread(script: &str, mut commands: Vec<Command>) -> Analysis {
+    let mut whole = Command::new(Sort::Unread, script);
+    whole.is_opaque = true;
+    whole.because(Why::Unparsed);
+    commands.push(whole);
+    Analysis { commands, is_parsed: false }
+}
+
+fn parse(script: &str) -> Option<tree_sitter::Tree> {
+    let pipes = || script.bytes().filter(|byte| *byte == b'|').count();
+    if script.len() > SCRIPT_BYTES_MAX || script.contains('\0') {
+        return None;
+    }
+    if nesting(script) > BRACKETS_MAX || pipes() > PIPES_MAX {
+        return None;
+    }
+    let mut parser = Parser::new();
+    parser.set_language(&tree_sitter_bash::LANGUAGE.into()).ok()?;
+    parser.parse(masked(script), None)
+}
+
+/// The script with every byte above ASCII replaced, so that places in it stay what they are. The scanner of the grammar
+/// reads beyond its tables on such characters, and takes some of them for blanks, which no shell does. A colon
+/// goes into words and into no name.
+fn masked(script: &str) -> Vec<u8> {
+    script.bytes().map(|byte| if byte.is_ascii() { byte } else { b':' }).collect()
+}
+
+/// How deep brackets nest at most, if all of them count.
+fn nesting(script: &str) -> usize {
+    let (mut open, mut most) = (0_usize, 0);
+    for byte in script.bytes() {
+        match byte {
+            b'(' | b'{' | b'[' => open += 1,
+            b')' | b'}' | b']' => open = open.saturating_sub(1),
+            _ => {}
+        }
+        most = most.max(open);
+    }
+    most
+}
+
+fn shadows(command: &Command) -> bool {
+    command.name().is_some_and(|name| SHADOWING.contains(&name))
+}
+
+/// Says why a command is not plain, as far as it shows it itself.
+fn judge(command: &mut Command) {
+    if command.sort != Sort::Simple {
+        return;
+    }
+    if command.words.iter().any(|word| word.certainty() == Certainty::Unknown)
+        || command.words.first().is_some_and(|name| name.known().is_none())
+    {
+        command.because(Why::Dynamic);
+    }
+    if command.directories.is_empty() {
+        command.because(Why::Dynamic);
+    }
+    options::judge(command);
+}
+
+/// An interpreter that runs a file is what a rule about it speaks of; everything else that runs things is more.
+fn runs_more(command: &Command, found: &[Inner]) -> bool {
+    let Some(name) = command.name() else { return false };
+    !found.is_empty() || runs_anything(name) && !RUNNERS.contains(&name)
+}
+
+/// Takes down a command and everything it runs.
+fn follow(
+    mut command: Command,
+    surroundings: &Surroundings,
+    depth: usize,
+    budget: &mut usize,
+    all: &mut Vec<Command>,
+) {
+    command.depth = depth;
+    let found = if command.sort == Sort::Simple { inner(&command) } else { Vec::new() };
+    if runs_more(&command, &found) {
+        command.because(Why::Executes);
+    }
+    let directories = command.directories.clone();
+    let at = all.len();
+    all.push(command);
+    for one in found {
+        match one {
+            Inner::Opaque => all[at].is_opaque = true,
+            Inner::Words(_) | Inner::Script(_) if depth >= DEPTH_MAX => all[at].is_opaque = true,
+            Inner::Words(words) => {
+                let mut inside = Command::new(Sort::Simple, "");
+                inside.words = words;
+                inside.text = inside.spelled();
+                inside.tokens = inside.words.iter().map(Word::quoted).collect();
+                inside.directories.clone_from(&directories);
+                judge(&mut inside);
+                let taints: Vec<Why> = all[at].why.iter().copied().filter(|why| is_inherited(*why)).collect();
+                taints.into_iter().for_each(|why| inside.because(why));
+                inside.because(Why::Executes);
+                follow(inside, surroundings, depth + 1, budget, all);
+            }
+            Inner::Script(script) => {
+                let Some(left) = budget.checked_sub(script.len()) else {
+                    all[at].is_opaque = true;
+                    continue;
+                };
+                *budget = left;
+                let mut inside = read(&script, surroundings, directories.clone(), depth + 1, budget);
+                // One that cannot be read is no reason to distrust what can: it is asked about as what it is.
+                all[at].is_opaque |= !inside.is_parsed;
+                inside.commands.retain(|command| command.sort != Sort::Unread);
+                inside.commands.iter_mut().for_each(|command| command.because(Why::Executes));
+                all.append(&mut inside.commands);
+            }
+        }
+    }
+}
+
+fn is_inherited(why: Why) -> bool {
+    matches!(
+        why,
+        Why::Shadowed | Why::Environment | Why::Assignment | Why::Unclear | Why::Hidden | Why::Unparsed
+    )
+}

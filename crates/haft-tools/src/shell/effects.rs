@@ -1,0 +1,249 @@
+//! Files that a command would touch, as far as its words name them: every word of every command is considered.
+
+use std::path::PathBuf;
+
+use super::command::{Command, Direction, Sort, Why};
+use super::options::subcommand;
+use super::word::{Certainty, Word};
+
+/// A file or directory that a command may touch.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct FileEffect {
+    /// Where, as an absolute path as it is spelled: `..` behind a link leads where the link leads.
+    pub path: PathBuf,
+    /// Whether it may be changed.
+    pub changes: bool,
+}
+
+/// Commands whose words are text and no paths.
+const TEXT: &[&str] =
+    &["echo", "printf", "expr", "let", "true", "false", ":", "exit", "return", "kill", "sleep", "seq"];
+/// Commands whose first operand is a pattern or a program.
+const PROGRAMMED: &[&str] = &[
+    "grep", "egrep", "fgrep", "rg", "ag", "ack", "sed", "gsed", "awk", "gawk", "mawk", "nawk", "jq", "yq",
+    "tr",
+];
+/// Commands that only read what their words name.
+const READING: &[&str] = &[
+    "ls",
+    "cat",
+    "head",
+    "tail",
+    "less",
+    "more",
+    "grep",
+    "egrep",
+    "fgrep",
+    "rg",
+    "ag",
+    "ack",
+    "wc",
+    "stat",
+    "file",
+    "diff",
+    "cmp",
+    "find",
+    "fd",
+    "tree",
+    "du",
+    "df",
+    "md5sum",
+    "sha1sum",
+    "sha256sum",
+    "sha512sum",
+    "od",
+    "xxd",
+    "hexdump",
+    "strings",
+    "jq",
+    "yq",
+    "awk",
+    "gawk",
+    "mawk",
+    "nawk",
+    "sed",
+    "gsed",
+    "sort",
+    "uniq",
+    "cut",
+    "tr",
+    "nl",
+    "tac",
+    "rev",
+    "comm",
+    "join",
+    "paste",
+    "column",
+    "fold",
+    "basename",
+    "dirname",
+    "realpath",
+    "readlink",
+    "test",
+    "[",
+    "echo",
+    "printf",
+    "cd",
+    "pushd",
+    "popd",
+    "chdir",
+    "pwd",
+    "which",
+    "type",
+    "bat",
+    "source",
+    ".",
+    "xargs",
+    "env",
+    "cksum",
+    "b2sum",
+    "exit",
+];
+/// Subcommands of git that change what their operands name.
+const GIT_CHANGING: &[&str] =
+    &["mv", "rm", "checkout", "restore", "clean", "config", "init", "clone", "apply", "worktree"];
+/// Devices that are no files.
+const DEVICES: &[&str] = &[
+    "/dev/null",
+    "/dev/zero",
+    "/dev/full",
+    "/dev/random",
+    "/dev/urandom",
+    "/dev/stdin",
+    "/dev/stdout",
+    "/dev/stderr",
+    "/dev/tty",
+];
+/// Where programs are installed; to call one there is not to look around.
+const INSTALLED: &[&str] =
+    &["/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/usr/local/bin/", "/opt/homebrew/bin/"];
+
+/// The files a command would touch.
+pub(super) fn effects(command: &Command) -> Vec<FileEffect> {
+    let mut found = Vec::new();
+    for redirection in &command.redirections {
+        let changes = match redirection.direction {
+            Direction::In => false,
+            Direction::Out => true,
+            Direction::Text | Direction::Descriptor => continue,
+        };
+        if redirection.target.certainty() != Certainty::Unknown {
+            add(&mut found, command, redirection.target.beginning(), changes);
+        }
+    }
+    if command.sort == Sort::Simple {
+        arguments(command, &mut found);
+    }
+    found
+}
+
+fn arguments(command: &Command, found: &mut Vec<FileEffect>) {
+    let Some((called, words)) = command.words.split_first() else { return };
+    if let Some(program) = called.known().filter(|called| called.contains('/'))
+        && !INSTALLED.iter().any(|installed| program.starts_with(installed))
+    {
+        add(found, command, program, false);
+    }
+    let name = command.name().unwrap_or_default();
+    if TEXT.contains(&name) {
+        return;
+    }
+    let changes = changes_operands(command, name, words);
+    // It names no file, and writes one by which git can be made to run anything.
+    if name == "git" && subcommand(name, words) == Some("config") && command.why.contains(&Why::Writes) {
+        add(found, command, ".git/config", true);
+    }
+    let mut is_programmed = PROGRAMMED.contains(&name) && !is_program_an_option(words);
+    for (at, word) in words.iter().enumerate() {
+        let is_message = at > 0 && is_text_option(name, words[at - 1].text());
+        let is_option = word.text().starts_with('-') && word.text() != "-";
+        let is_program = is_programmed && !is_option;
+        if is_program {
+            is_programmed = false;
+        }
+        if is_message || is_program {
+            continue;
+        }
+        for path in paths(word) {
+            add(found, command, &path, changes);
+        }
+    }
+}
+
+/// Whether the word behind an option is text.
+fn is_text_option(name: &str, option: &str) -> bool {
+    let programs = ["-e", "--expression", "--regexp"];
+    matches!(option, "-m" | "--message" | "--format" | "--pretty" | "-name" | "-iname" | "-H" | "--header")
+        || PROGRAMMED.contains(&name) && programs.contains(&option)
+}
+
+/// Whether the program of a command that has one is given by an option, so that no operand is it.
+fn is_program_an_option(words: &[Word]) -> bool {
+    let gives = |text: &str| matches!(text, "-e" | "-f" | "--expression" | "--regexp" | "--file" | "--files");
+    words.iter().any(|word| {
+        gives(word.text()) || word.text().starts_with("--regexp=") || word.text().starts_with("--expression=")
+    })
+}
+
+fn changes_operands(command: &Command, name: &str, words: &[Word]) -> bool {
+    match name {
+        "git" => subcommand(name, words).is_none_or(|subcommand| GIT_CHANGING.contains(&subcommand)),
+        _ if READING.contains(&name) => command.why.contains(&Why::Writes),
+        _ => true,
+    }
+}
+
+/// Everything in a word that may be a path: the word, the value of an option, what follows a colon or an at sign.
+fn paths(word: &Word) -> Vec<String> {
+    let text = match word.certainty() {
+        Certainty::Exact => word.text(),
+        // Up to the directory in which the names are.
+        Certainty::Glob(from) => match word.text()[..from].rsplit_once('/') {
+            Some(("", _)) => "/",
+            Some((directory, _)) => directory,
+            None => return Vec::new(),
+        },
+        Certainty::Unknown => return Vec::new(),
+    };
+    let mut found = Vec::new();
+    if text.is_empty() || text.contains("://") && !text.starts_with("file:") {
+        return found;
+    }
+    if !text.starts_with('-') {
+        found.push(text.to_owned());
+    }
+    let looks_like_one = |part: &str| {
+        part.starts_with(['/', '~']) || part.starts_with("./") || part.starts_with("../") || part == ".."
+    };
+    let value = text.split_once('=').map(|(_, value)| value);
+    let attached = text.strip_prefix('-').filter(|rest| !rest.starts_with('-')).and_then(|rest| {
+        let mut rest = rest.chars();
+        rest.next();
+        Some(rest.as_str()).filter(|rest| looks_like_one(rest))
+    });
+    let parts = value.into_iter().chain(attached);
+    found.extend(parts.filter(|part| !part.is_empty()).map(str::to_owned));
+    let pieces = text.split([':', '@', ',', '=']).skip(1).filter(|piece| looks_like_one(piece));
+    found.extend(pieces.map(str::to_owned));
+    found.dedup();
+    found
+}
+
+fn add(found: &mut Vec<FileEffect>, command: &Command, path: &str, changes: bool) {
+    if path.is_empty() || path.contains('\0') || DEVICES.contains(&path) || path.starts_with("/dev/fd/") {
+        return;
+    }
+    let mut push = |path: PathBuf| {
+        let effect = FileEffect { path, changes };
+        if !found.contains(&effect) {
+            found.push(effect);
+        }
+    };
+    if path.starts_with('/') {
+        push(PathBuf::from(path));
+        return;
+    }
+    for directory in &command.directories {
+        push(directory.join(path));
+    }
+}

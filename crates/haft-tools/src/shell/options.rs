@@ -1,0 +1,149 @@
+//! Finds the options of a command that execute or write.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use super::command::{Command, Why};
+use super::gadgets::{Does, GADGETS};
+use super::programs;
+use super::word::{Certainty, Word};
+
+/// Options of git that take the next word, before its subcommand.
+const GIT_VALUES: &[&str] =
+    &["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"];
+
+/// Commands of which some rows speak of one subcommand.
+const WITH_SUBCOMMANDS: &[&str] = &["git ", "cargo ", "go "];
+
+/// The table of gadgets by the name of the command.
+static TABLE: LazyLock<HashMap<&'static str, Vec<Row>>> = LazyLock::new(|| {
+    let mut table: HashMap<&str, Vec<Row>> = HashMap::new();
+    for (names, does, options) in GADGETS {
+        let two =
+            WITH_SUBCOMMANDS.iter().find_map(|first| Some((first.trim_end(), names.strip_prefix(first)?)));
+        match two {
+            Some((first, second)) => {
+                table.entry(first).or_default().push(Row { second: Some(second), does: *does, options });
+            }
+            None => names.split(' ').for_each(|name| {
+                table.entry(name).or_default().push(Row { second: None, does: *does, options });
+            }),
+        }
+    }
+    table
+});
+
+struct Row {
+    second: Option<&'static str>,
+    does: Does,
+    options: &'static str,
+}
+
+/// Adds to a command what its options make it do.
+pub(super) fn judge(command: &mut Command) {
+    let Some(name) = command.name().map(str::to_owned) else { return };
+    let arguments = &command.words[1..];
+    let mut reasons = Vec::new();
+    let mut has_any = false;
+    for Row { second, does, options } in TABLE.get(name.as_str()).into_iter().flatten() {
+        if second.is_some_and(|second| subcommand(&name, arguments) != Some(second)) {
+            continue;
+        }
+        has_any = true;
+        let skip = usize::from(second.is_some());
+        if options.split(' ').any(|option| is_given(option, &name, arguments, skip)) {
+            reasons.push(match does {
+                Does::Runs => Why::Executes,
+                Does::Writes => Why::Writes,
+            });
+        }
+    }
+    // A name that matches may begin with a dash, and then it is an option.
+    let may_be_option = |word: &&Word| matches!(word.certainty(), Certainty::Glob(0));
+    if has_any && arguments.iter().any(|word| may_be_option(&word)) {
+        reasons.push(Why::Dynamic);
+    }
+    if programs::does_more(&name, arguments) {
+        reasons.push(Why::Executes);
+    }
+    reasons.into_iter().for_each(|why| command.because(why));
+}
+
+/// The first operand of a command that has subcommands.
+pub(super) fn subcommand<'w>(name: &str, arguments: &'w [Word]) -> Option<&'w str> {
+    let mut arguments = arguments.iter();
+    while let Some(word) = arguments.next() {
+        let text = word.known()?;
+        if name == "git" && GIT_VALUES.contains(&text) {
+            arguments.next();
+        } else if !is_option(name, text) {
+            return Some(text);
+        }
+    }
+    None
+}
+
+/// Cargo is told its toolchain by a word that begins with a plus.
+fn is_option(name: &str, text: &str) -> bool {
+    text.starts_with('-') || name == "cargo" && text.starts_with('+')
+}
+
+fn is_given(option: &str, name: &str, arguments: &[Word], operands_before: usize) -> bool {
+    let texts = || arguments.iter().map(Word::text);
+    let operands = || texts().filter(|text| !text.starts_with('-') || *text == "-");
+    if option == "*" {
+        return true;
+    }
+    if let Some(count) = option.strip_prefix('#').and_then(|count| count.parse::<usize>().ok()) {
+        let given = operands().count().saturating_sub(operands_before);
+        return if count == 0 { given == 0 } else { given >= count };
+    }
+    if option == "-" {
+        return texts().any(|text| text == "-");
+    }
+    if let Some(beginning) = option.strip_prefix('+') {
+        let with = if beginning.is_empty() { "+" } else { beginning };
+        return operands()
+            .any(|text| if beginning.is_empty() { text.starts_with(with) } else { text.contains(with) });
+    }
+    if let Some(long) = option.strip_prefix("--") {
+        return texts().filter_map(|text| text.strip_prefix("--")).any(|given| {
+            let given = given.split('=').next().unwrap_or(given);
+            !given.is_empty() && long.starts_with(given)
+        });
+    }
+    if let Some(letters) = option.strip_prefix('-') {
+        let mut letter = letters.chars();
+        return match (letter.next(), letter.next()) {
+            (Some(letter), None) => is_letter_given(letter, name, arguments),
+            _ => texts().any(|text| {
+                text == option
+                    || text.strip_prefix('-') == Some(option)
+                    || text.starts_with(&format!("{option}="))
+                    || option.ends_with('=') && text.starts_with(option)
+            }),
+        };
+    }
+    match option.ends_with('=') {
+        true => texts().any(|text| text.starts_with(option)),
+        false => operands().any(|text| text == option),
+    }
+}
+
+/// Whether a letter stands in a cluster of options. Before its subcommand git has options of its own.
+fn is_letter_given(letter: char, name: &str, arguments: &[Word]) -> bool {
+    let is_global = name == "git" && letter == 'c' && subcommand(name, arguments) != Some("clone");
+    let until = match is_global {
+        true => arguments.iter().position(|word| Some(word.text()) == subcommand(name, arguments)),
+        false => None,
+    };
+    let old_style = matches!(name, "tar" | "bsdtar" | "gtar");
+    arguments[..until.unwrap_or(arguments.len())].iter().enumerate().any(|(at, word)| {
+        let cluster = match word.text().strip_prefix('-') {
+            Some(cluster) if !cluster.starts_with('-') => cluster,
+            None if old_style && at == 0 => word.text(),
+            Some(_) | None => return false,
+        };
+        cluster.contains(letter)
+    })
+}

@@ -1,0 +1,179 @@
+//! The questions that a script raises: about directories outside, protected paths, and every command in it.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use haft::permission::{Allowed, Question, Resource};
+
+use super::analysis::Analysis;
+use super::arity::{arity, prefix};
+use super::command::{Command, Sort};
+use super::effects::{FileEffect, effects};
+use super::word::{Certainty, Word};
+use super::wrappers::runs_anything;
+use crate::workspace::{Place, Workspace};
+
+/// Leaving the workspace comes first, then what is protected, then the commands.
+pub(super) fn questions(workspace: &Workspace, analysis: &Analysis, workdir: &Place) -> Vec<Question> {
+    let touched = touched(workspace, analysis);
+    let outside = std::iter::once(workdir).chain(touched.iter().map(|(place, _)| place));
+    let leaving = merged(outside.filter_map(Place::leaving));
+    let changed = touched.iter().filter(|(_, changes)| *changes);
+    let protected = merged(changed.filter_map(|(place, _)| workspace.changing_protected(place)));
+    leaving.into_iter().chain(protected).chain(commands(analysis)).collect()
+}
+
+/// The directories outside the workspace that a script would touch.
+pub(super) fn outside(workspace: &Workspace, analysis: &Analysis) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = Vec::new();
+    for (place, _) in touched(workspace, analysis) {
+        let directory = place.surroundings();
+        if !place.is_inside() && !found.iter().any(|known| known == directory) {
+            found.push(directory.to_owned());
+        }
+    }
+    found
+}
+
+/// Questions of the same action as one.
+fn merged(questions: impl Iterator<Item = Question>) -> Option<Question> {
+    questions.reduce(|mut all, one| {
+        for resource in one.resources {
+            if !all.resources.contains(&resource) {
+                all.resources.push(resource);
+            }
+        }
+        for pattern in one.save {
+            if !all.save.contains(&pattern) {
+                all.save.push(pattern);
+            }
+        }
+        all
+    })
+}
+
+/// Where the files that a script names really are, and whether they may be changed.
+fn touched(workspace: &Workspace, analysis: &Analysis) -> Vec<(Place, bool)> {
+    let mut seen: HashSet<FileEffect> = HashSet::new();
+    let mut names: Names<'_> =
+        Names { base: workspace.directory(), known: HashSet::new(), missing: HashSet::new() };
+    let mut places = Vec::new();
+    for effect in analysis.commands.iter().flat_map(effects) {
+        if seen.contains(&effect) {
+            continue;
+        }
+        if names.may_matter(&effect.path) {
+            // What cannot be reached cannot be touched either.
+            places.extend(workspace.locate(&effect.path).ok().map(|place| (place, effect.changes)));
+        }
+        seen.insert(effect);
+    }
+    places
+}
+
+/// Most words of a script name nothing. Only the first step into the workspace is looked at to see that.
+struct Names<'w> {
+    base: &'w Path,
+    known: HashSet<String>,
+    missing: HashSet<String>,
+}
+
+impl Names<'_> {
+    /// Whether a path may lead outside or to something protected.
+    fn may_matter(&mut self, path: &Path) -> bool {
+        let Some(below) = path.strip_prefix(self.base).ok().and_then(Path::to_str) else { return true };
+        let first = below.split('/').next().unwrap_or_default();
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || c.is_ascii_punctuation() || c == ' ';
+        let is_special = |name: &str| name.starts_with('.') || name.to_ascii_lowercase().contains(".json");
+        if below.split('/').any(is_special) || !below.chars().all(is_plain) || self.known.contains(first) {
+            return true;
+        }
+        if self.missing.contains(first) {
+            return false;
+        }
+        let exists = self.base.join(first).symlink_metadata().is_ok();
+        let names = if exists { &mut self.known } else { &mut self.missing };
+        names.insert(first.to_owned());
+        exists
+    }
+}
+
+fn commands(analysis: &Analysis) -> Option<Question> {
+    let asked = || analysis.commands.iter().filter(|command| !command.only_moves());
+    let mut resources: Vec<Resource> = Vec::new();
+    let mut seen = HashSet::new();
+    for resource in asked().map(resource) {
+        if seen.insert(resource.clone()) {
+            resources.push(resource);
+        }
+    }
+    if resources.is_empty() {
+        return None;
+    }
+    // An "always" that does not cover all of it would be no always.
+    let save: Option<Vec<String>> = asked().map(always).collect();
+    let mut save = save.unwrap_or_default();
+    let mut seen = HashSet::new();
+    save.retain(|pattern| seen.insert(pattern.clone()));
+    Some(Question { action: super::action(), resources, save })
+}
+
+/// By which texts rules speak of a command, and how wide one has to be to allow it.
+pub(super) fn resource(command: &Command) -> Resource {
+    let mut resource = Resource::new(&command.text).allowed(match command.sort {
+        Sort::Unread => Allowed::ByNothing,
+        _ if command.is_plain() => Allowed::ByAnyMatch,
+        _ => Allowed::ByEverythingOnly,
+    });
+    if !command.words.is_empty() {
+        resource = resource.or(command.spelled());
+    }
+    for spelling in unquoted(command, |word| Some(word.text().to_owned())) {
+        resource = resource.or_forbidden_as(spelling);
+    }
+    if command.is_opaque {
+        return resource.beginning("");
+    }
+    let is_known = |word: &Word| word.certainty() == Certainty::Exact;
+    if !command.words.iter().all(is_known) {
+        for beginning in unquoted(command, |word| word.known().map(str::to_owned)) {
+            resource = resource.beginning(beginning);
+        }
+    }
+    resource
+}
+
+/// The words without their quotes, also with the name alone; only up to the first that is not told.
+fn unquoted(command: &Command, told: impl Fn(&Word) -> Option<String>) -> Vec<String> {
+    let Some(first) = command.words.first() else { return Vec::new() };
+    let Some(called) = told(first) else { return vec![first.beginning().to_owned()] };
+    let mut rest = String::new();
+    for word in &command.words[1..] {
+        rest.push(' ');
+        match told(word) {
+            Some(text) => rest.push_str(&text),
+            None => {
+                rest.push_str(word.beginning());
+                break;
+            }
+        }
+    }
+    let name = called.rsplit('/').next().unwrap_or(&called).to_owned();
+    vec![format!("{called}{rest}"), format!("{name}{rest}")]
+}
+
+/// What an "always" would allow: the command people mean by it, the very same words, or nothing.
+pub(super) fn always(command: &Command) -> Option<String> {
+    if !command.is_plain() {
+        return None;
+    }
+    let words: Vec<String> = command.words.iter().map(Word::quoted).collect();
+    let named = prefix(&words);
+    let is_name = |word: &String| word.chars().all(|c| c.is_ascii_alphanumeric() || "_-./:@+".contains(c));
+    let is_general = !command.name().is_some_and(runs_anything)
+        && named.len() == arity(&words)
+        && named.iter().all(is_name)
+        && !named.iter().skip(1).any(|word| word.starts_with('-'));
+    let exactly = || command.spelled().replace('*', "?");
+    Some(if is_general { format!("{} *", named.join(" ")) } else { exactly() })
+}

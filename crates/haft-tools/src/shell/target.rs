@@ -1,0 +1,73 @@
+//! A script that is to run: what consent is asked for, and what a person is shown.
+
+use std::path::PathBuf;
+
+use haft::permission::{Ask, Question, Reach, Showing};
+use haft::visible;
+
+use super::analysis::{Analysis, analyse};
+use super::questions::questions;
+use super::surroundings::Surroundings;
+use crate::workspace::{Place, ResolveError, Workspace};
+
+/// A script with the directory it would run in. Whoever holds the permit for it runs exactly this.
+#[derive(Debug)]
+pub struct CommandTarget {
+    script: String,
+    workdir: Place,
+    analysis: Analysis,
+    questions: Vec<Question>,
+}
+
+impl CommandTarget {
+    /// Analyses a script; `home` is what `~` will stand for when it runs. Nothing is opened and nothing runs.
+    pub fn new(
+        workspace: &Workspace,
+        script: &str,
+        workdir: Option<&str>,
+        home: Option<PathBuf>,
+    ) -> Result<CommandTarget, ResolveError> {
+        let workdir = workspace.resolve(workdir.filter(|path| !path.is_empty()).unwrap_or("."))?;
+        let surroundings = Surroundings { directory: workdir.real().to_owned(), home };
+        let analysis = analyse(script, &surroundings);
+        let questions = questions(workspace, &analysis, &workdir);
+        Ok(CommandTarget { script: script.to_owned(), workdir, analysis, questions })
+    }
+
+    /// The script, as it was given.
+    pub fn script(&self) -> &str {
+        &self.script
+    }
+
+    /// The directory it would run in. Whether one is there, its kind says.
+    pub fn workdir(&self) -> &Place {
+        &self.workdir
+    }
+
+    /// What it would do.
+    pub fn analysis(&self) -> &Analysis {
+        &self.analysis
+    }
+}
+
+impl Ask for CommandTarget {
+    fn questions(&self) -> Vec<Question> {
+        self.questions.clone()
+    }
+
+    fn reach(&self) -> Reach {
+        Reach::Changes
+    }
+
+    /// The script itself, whole, and below it why a rule about one of its commands would not do.
+    fn show(&self) -> Showing {
+        let mut detail = self.script.clone();
+        let reasons = self.analysis.commands.iter().filter(|command| !command.is_plain());
+        for (at, command) in reasons.enumerate() {
+            let why: Vec<&str> = command.why.iter().map(|why| why.as_str()).collect();
+            let heading = if at == 0 { "\n\n" } else { "\n" };
+            detail.push_str(&format!("{heading}# {}: {}", visible(&command.text), why.join("; ")));
+        }
+        Showing { title: format!("run in {}", self.workdir.shown()), detail }
+    }
+}

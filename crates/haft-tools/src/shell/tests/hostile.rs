@@ -1,0 +1,89 @@
+//! Input that nobody wrote by hand: it is read or refused, and nothing overflows.
+
+use haft::permission::Effect;
+use proptest::prelude::*;
+
+use super::{Place, decided, read, rules};
+
+#[test]
+fn deep_and_long_scripts_are_refused_or_read_but_never_too_much() {
+    let place = Place::new();
+    let allow = rules(&["*: allow"]);
+    let nested =
+        |open: &str, close: &str, times: usize| format!("{}ls{}", open.repeat(times), close.repeat(times));
+    for script in [
+        nested("(", ")", 100_000),
+        nested("$(", ")", 50_000),
+        nested("{ ", "; }", 20_000),
+        nested("if true; then ", "; fi", 5_000),
+        nested("! ", "", 10_000),
+        nested("\"$(", ")\"", 20_000),
+        nested("`", "`", 50_000),
+        nested("${x:-", "}", 20_000),
+        nested("$((", "))", 30_000),
+        "[[ ".repeat(30_000),
+        "a".repeat(1_000_000),
+        "\\\n".repeat(60_000),
+        "'".repeat(100_001),
+        "<<a ".repeat(20_000),
+        "case x in ".repeat(10_000),
+        "a|".repeat(60_000),
+    ] {
+        let beginning: String = script.chars().take(12).collect();
+        let effect = decided(&place.workspace, &allow, &script);
+        let read = read(&script);
+        assert!(read.is_parsed || effect == Effect::Ask, "{beginning}");
+    }
+}
+
+#[test]
+fn characters_above_ascii_are_letters_like_any_other() {
+    for script in [
+        "{\u{10ffff}",
+        "{\u{4e3d}..",
+        "echo {\u{fffc}\"\u{4e3d}",
+        "\u{3000}<<\u{e9} \u{10ffff}",
+        "$\u{e9} ${\u{e9}}",
+    ] {
+        read(script);
+    }
+    let names = |script: &str| -> Vec<String> {
+        read(script).commands.iter().filter_map(|command| command.name().map(str::to_owned)).collect()
+    };
+    assert_eq!(
+        names("ls\u{a0}x; \u{e9}cho \u{4e16}; caf\u{e9}=1 touch P"),
+        ["ls\u{a0}x", "\u{e9}cho", "caf\u{e9}=1"]
+    );
+}
+
+#[test]
+fn no_number_of_commands_hides_one() {
+    let place = Place::new();
+    let deny = rules(&["*: allow", "touch *: deny"]);
+    let script = format!("{}touch P", "true; ".repeat(10_000));
+    assert_eq!(decided(&place.workspace, &deny, &script), Effect::Deny);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_text_is_read_without_panic(script in "\\PC{0,80}") {
+        read(&script);
+    }
+
+    #[test]
+    fn any_mixture_of_syntax_is_read_without_panic(
+        pieces in prop::collection::vec(
+            prop::sample::select(vec![
+                "a", " ", "\n", ";", "&&", "||", "|", "&", "(", ")", "{", "}", "$(", "`", "'", "\"", "\\", "$x", "${", "<<E",
+                "E\n", "<(", ">", "<", "<<<", "2>&1", "if ", "then ", "fi", "do ", "done", "case ", " in ", "esac", "[[", "]]",
+                "((", "))", "=", "x=", "eval ", "bash -c ", "xargs ", "find . -exec ", "sed ", "awk ", "-", "--", "*", "~", "é",
+                "\u{202e}", "#", "!", "$'", "\\x41", "git -c ", "env -S", "é'", "[", "]", ",", "..",
+            ]),
+            0..24,
+        )
+    ) {
+        read(&pieces.concat());
+    }
+}

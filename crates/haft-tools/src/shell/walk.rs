@@ -1,0 +1,363 @@
+//! Walks the tree of a script and takes down every command in it, in the order in which they stand.
+
+mod decode;
+mod redirect;
+
+use std::cell::Cell;
+use std::path::{Component, Path, PathBuf};
+
+use tree_sitter::Node;
+
+use super::command::{Command, MOVING, Sort, Why};
+use super::gadgets;
+use super::surroundings::Surroundings;
+use super::word::Word;
+use decode::{Words, adjoin, end};
+
+/// What the grammar calls commands that are joined by `&&` and `||`.
+const AND_OR: &str = "list";
+/// Deeper than this nobody nests by hand; whatever does is not looked into.
+const NESTING_MAX: usize = 100;
+/// As many directories as a command may run in before that counts as unknown.
+const DIRECTORIES_MAX: usize = 8;
+
+/// What a walk found.
+#[derive(Default)]
+pub(super) struct Found {
+    pub(super) commands: Vec<Command>,
+    /// Why everything in the script is affected, if it is.
+    pub(super) taints: Vec<Why>,
+    pub(super) is_too_deep: bool,
+}
+
+pub(super) struct Walker<'s> {
+    source: &'s str,
+    surroundings: &'s Surroundings,
+    home: Option<&'s str>,
+    /// Where the next command may run; none if that is not known.
+    directories: Vec<PathBuf>,
+    /// Where it runs instead if the last change of directory failed.
+    otherwise: Vec<PathBuf>,
+    /// Whether the grammar overlooked a substitution in what was read last.
+    overlooked: Cell<bool>,
+    found: Found,
+}
+
+impl<'s> Walker<'s> {
+    pub(super) fn new(
+        source: &'s str,
+        surroundings: &'s Surroundings,
+        directories: Vec<PathBuf>,
+    ) -> Walker<'s> {
+        // A script that sets its own home knows better.
+        let home = surroundings.home_text().filter(|_| !source.contains("HOME="));
+        let overlooked = Cell::new(false);
+        Walker {
+            source,
+            surroundings,
+            home,
+            directories,
+            otherwise: Vec::new(),
+            overlooked,
+            found: Found::default(),
+        }
+    }
+
+    pub(super) fn walk(mut self, root: Node<'_>) -> Found {
+        self.visit(root, 0);
+        self.found
+    }
+
+    fn visit(&mut self, node: Node<'_>, depth: usize) {
+        if depth > NESTING_MAX {
+            self.found.is_too_deep = true;
+            return;
+        }
+        match node.kind() {
+            "command" => self.command(node, None, depth),
+            "redirected_statement" => self.redirected(node, depth),
+            "test_command" => {
+                self.test(node);
+                self.visit_all(node, depth);
+            }
+            "compound_statement" if self.text(node).starts_with("((") => {
+                self.evaluating(node, Sort::Arithmetic);
+                self.visit_all(node, depth);
+            }
+            "c_style_for_statement" => {
+                self.evaluating(node, Sort::Arithmetic);
+                self.branch(|walker| walker.visit_all(node, depth));
+            }
+            "function_definition" => {
+                self.taint(Why::Shadowed);
+                self.apart(|walker| walker.visit_all(node, depth));
+            }
+            "declaration_command" | "unset_command" => {
+                self.declaration(node);
+                self.visit_all(node, depth);
+            }
+            "variable_assignment" => {
+                self.assignment(node);
+                self.visit_all(node, depth);
+            }
+            "subshell" | "command_substitution" | "process_substitution" => {
+                self.apart(|walker| walker.visit_all(node, depth));
+            }
+            "pipeline" => {
+                for child in children(node) {
+                    self.apart(|walker| walker.visit(child, depth + 1));
+                }
+            }
+            AND_OR => {
+                for child in children(node) {
+                    match child.kind() {
+                        "&&" => self.otherwise.clear(),
+                        "||" => self.settle_directories(),
+                        _ => self.visit(child, depth + 1),
+                    }
+                }
+            }
+            "if_statement" | "while_statement" | "for_statement" | "case_statement" => {
+                self.branch(|walker| walker.visit_all(node, depth));
+            }
+            _ => self.visit_all(node, depth),
+        }
+    }
+
+    fn visit_all(&mut self, node: Node<'_>, depth: usize) {
+        for child in children(node) {
+            if matches!(child.kind(), ";" | "\n" | "&") {
+                self.settle_directories();
+            }
+            if child.child_count() > 0 {
+                self.visit(child, depth + 1);
+            } else if !matches!(
+                child.kind(),
+                "raw_string" | "ansi_c_string" | "comment" | "`" | "heredoc_body"
+            ) {
+                self.leaf(child);
+            }
+        }
+    }
+
+    /// A substitution that the grammar took for text may run anything.
+    fn leaf(&mut self, node: Node<'_>) {
+        let text = self.text(node);
+        if text.len() < 2 || text.starts_with("$(") && text.len() < 4 {
+            return;
+        }
+        self.note_overlooked(text);
+        if self.overlooked.take() {
+            let mut command = Command::new(Sort::Overlooked, text);
+            command.because(Why::Substitution);
+            command.is_opaque = true;
+            self.found.commands.push(command);
+        }
+    }
+
+    /// Walks something whose changes of directory end with it.
+    fn apart(&mut self, walk: impl FnOnce(&mut Walker<'s>)) {
+        let before = (self.directories.clone(), std::mem::take(&mut self.otherwise));
+        walk(self);
+        (self.directories, self.otherwise) = before;
+    }
+
+    /// Walks something that may or may not run.
+    fn branch(&mut self, walk: impl FnOnce(&mut Walker<'s>)) {
+        let before = self.directories.clone();
+        walk(self);
+        self.otherwise.extend(before);
+        self.settle_directories();
+    }
+
+    fn settle_directories(&mut self) {
+        let otherwise = std::mem::take(&mut self.otherwise);
+        if self.directories.is_empty() {
+            return;
+        }
+        for directory in otherwise {
+            if !self.directories.contains(&directory) {
+                self.directories.push(directory);
+            }
+        }
+        if self.directories.len() > DIRECTORIES_MAX {
+            self.directories.clear();
+        }
+    }
+
+    fn command(&mut self, node: Node<'_>, statement: Option<Node<'_>>, depth: usize) {
+        let mut command = Command::new(Sort::Simple, self.text(statement.unwrap_or(node)));
+        command.directories.clone_from(&self.directories);
+        let mut words = Words::default();
+        let inside = children(node);
+        for (at, child) in inside.iter().copied().enumerate() {
+            // A value that goes on as a word of its own is not what the grammar took it for.
+            let before = at.checked_sub(1).map(|before| &inside[before]);
+            let is_torn = before.is_some_and(|before| before.kind() == "variable_assignment")
+                && adjoin(self.source, before, child);
+            if is_torn {
+                self.overlooked.set(true);
+            }
+            match child.kind() {
+                "variable_assignment" => {
+                    let name = child.child_by_field_name("name").unwrap_or(child);
+                    command.assignments.push(self.text(name).to_owned());
+                }
+                "file_redirect" | "heredoc_redirect" | "herestring_redirect" => {
+                    self.redirection(child, &mut command, &mut words);
+                }
+                "comment" => {}
+                _ => words.push(child),
+            }
+        }
+        let redirects: Vec<Node<'_>> =
+            statement.into_iter().flat_map(children).filter(|child| child.id() != node.id()).collect();
+        for redirect in &redirects {
+            self.redirection(*redirect, &mut command, &mut words);
+        }
+        for group in words.groups(self.source) {
+            command.tokens.push(self.between(group[0].start_byte(), end(&group)).to_owned());
+            command.words.push(self.word(&group));
+        }
+        for name in &command.assignments.clone() {
+            command.because(if gadgets::is_dangerous_variable(name) {
+                Why::Environment
+            } else {
+                Why::Assignment
+            });
+        }
+        let has_any = ["$(", "`", "<(", ">(", "${"].iter().any(|one| command.text.contains(one));
+        if has_any && has_substitution(statement.unwrap_or(node), depth) {
+            command.because(Why::Substitution);
+        }
+        if self.overlooked.take() {
+            command.because(Why::Substitution);
+            command.is_opaque = true;
+        }
+        let moved = command.words.first().and_then(Word::known).is_some_and(|name| MOVING.contains(&name));
+        let target = moved.then(|| self.moved(&command));
+        self.found.commands.push(command);
+        // What stands inside runs before the directory changes.
+        self.apart(|walker| {
+            for child in inside {
+                match child.kind() {
+                    // What it sets holds for this command only, and has been noted with it.
+                    "variable_assignment" => walker.visit_all(child, depth + 1),
+                    _ if child.child_count() > 0 => walker.visit(child, depth + 1),
+                    "raw_string" | "ansi_c_string" | "comment" => {}
+                    _ => walker.leaf(child),
+                }
+            }
+        });
+        for redirect in redirects {
+            self.apart(|walker| walker.visit(redirect, depth + 1));
+        }
+        if let Some(target) = target {
+            self.otherwise.extend(std::mem::replace(&mut self.directories, target));
+        }
+    }
+
+    /// The directories in which a change of directory may end.
+    fn moved(&self, command: &Command) -> Vec<PathBuf> {
+        let mut operands =
+            command.words[1..].iter().filter(|word| !word.text().starts_with('-') || word.text() == "-");
+        let to = match (operands.next(), operands.next()) {
+            (None, _) if command.words.len() == 1 && command.name() == Some("cd") => {
+                self.home.map(PathBuf::from)
+            }
+            (Some(word), None) => match word.known() {
+                None | Some("-" | "") => None,
+                Some(text) if text.starts_with('+') && command.name() == Some("pushd") => None,
+                Some(text) => Some(PathBuf::from(text)),
+            },
+            _ => None,
+        };
+        let Some(to) = to else { return Vec::new() };
+        self.directories.iter().map(|from| lexical(&from.join(&to))).collect()
+    }
+
+    /// `[ … ]` looks at files and texts; what evaluates arithmetic or names a variable by a text does more.
+    fn test(&mut self, node: Node<'_>) {
+        let text = self.text(node);
+        let by_number = ["-eq", "-ne", "-lt", "-le", "-gt", "-ge"];
+        let double = text.starts_with("[[");
+        let is_evaluating = text
+            .split_ascii_whitespace()
+            .any(|word| matches!(word, "-v" | "-R") || double && by_number.contains(&word));
+        if is_evaluating {
+            self.evaluating(node, Sort::Test);
+        }
+    }
+
+    fn evaluating(&mut self, node: Node<'_>, sort: Sort) {
+        let header = children(node).into_iter().find(|child| child.kind() == "do_group");
+        let end = header.map_or(node.end_byte(), |body| body.start_byte());
+        let text = self.between(node.start_byte(), end).trim_end_matches([' ', ';', '\n', '\t']);
+        let mut command = Command::new(sort, text);
+        command.because(Why::Evaluates);
+        // What a variable holds may name a command to run.
+        command.is_opaque = text.contains(|c: char| c.is_alphabetic() || matches!(c, '$' | '_' | '['));
+        self.found.commands.push(command);
+    }
+
+    fn declaration(&mut self, node: Node<'_>) {
+        self.taint(Why::Assignment);
+        if self.text(node).contains('[') {
+            self.evaluating(node, Sort::Arithmetic);
+        }
+    }
+
+    fn assignment(&mut self, node: Node<'_>) {
+        let name = node.child_by_field_name("name");
+        let name = name.map_or("", |name| self.text(name));
+        self.taint(if gadgets::is_dangerous_variable(name) { Why::Environment } else { Why::Assignment });
+        if name.contains('[') && !name.ends_with("[@]") {
+            let index = name.split_once('[').map_or("", |(_, index)| index);
+            if !index.trim_end_matches(']').chars().all(|c| c.is_ascii_digit()) {
+                self.evaluating(node, Sort::Arithmetic);
+            }
+        }
+    }
+
+    fn taint(&mut self, why: Why) {
+        if !self.found.taints.contains(&why) {
+            self.found.taints.push(why);
+        }
+    }
+}
+
+/// The path without `.` and `..`, by its letters.
+pub(super) fn lexical(path: &Path) -> PathBuf {
+    let mut lexical = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                lexical.pop();
+            }
+            Component::RootDir | Component::Prefix(_) | Component::Normal(_) => lexical.push(component),
+        }
+    }
+    lexical
+}
+
+fn has_substitution(node: Node<'_>, depth: usize) -> bool {
+    if depth > NESTING_MAX {
+        return true;
+    }
+    matches!(node.kind(), "command_substitution" | "process_substitution")
+        || children(node)
+            .into_iter()
+            .any(|child| child.child_count() > 0 && has_substitution(child, depth + 1))
+}
+
+fn children(node: Node<'_>) -> Vec<Node<'_>> {
+    // A cursor costs more than to count through the few children that most nodes have.
+    const FEW: u32 = 6;
+    let count = node.child_count();
+    if count <= FEW {
+        return (0..count).filter_map(|at| node.child(at)).collect();
+    }
+    let mut cursor = node.walk();
+    node.children(&mut cursor).collect()
+}

@@ -1,0 +1,87 @@
+//! Redirections: what they open, and which words behind them belong to the command.
+
+use tree_sitter::Node;
+
+use super::decode::{Words, adjoin};
+use super::{AND_OR, Walker, children};
+use crate::shell::command::{Command, Direction, Redirection, Sort, Why};
+use crate::shell::word::Word;
+
+impl Walker<'_> {
+    pub(super) fn redirected(&mut self, node: Node<'_>, depth: usize) {
+        let body = node.child_by_field_name("body");
+        if let Some(body) = body.filter(|body| body.kind() == "command") {
+            return self.command(body, Some(node), depth);
+        }
+        let redirects =
+            || children(node).into_iter().filter(|child| Some(child.id()) != body.map(|body| body.id()));
+        let from = redirects().next().map_or(node.start_byte(), |first| first.start_byte());
+        let mut command = Command::new(Sort::Redirections, self.between(from, node.end_byte()).trim());
+        command.directories.clone_from(&self.directories);
+        let mut words = Words::default();
+        redirects().for_each(|redirect| self.redirection(redirect, &mut command, &mut words));
+        if self.overlooked.take() {
+            command.because(Why::Substitution);
+            command.is_opaque = true;
+        }
+        if !words.0.is_empty() {
+            // They belong to a command inside, but to which is not said.
+            command.is_opaque = true;
+            command.because(Why::Unclear);
+        }
+        if let Some(body) = body {
+            self.visit(body, depth + 1);
+        }
+        if command.is_opaque || !redirections_are_idle(&command.redirections) {
+            self.found.commands.push(command);
+        }
+        redirects().for_each(|redirect| self.apart(|walker| walker.visit(redirect, depth + 1)));
+    }
+
+    pub(super) fn redirection<'t>(&mut self, node: Node<'t>, command: &mut Command, words: &mut Words<'t>) {
+        let mut direction = Direction::In;
+        let mut is_literal = false;
+        let mut target: Option<Vec<Node<'t>>> = None;
+        for child in children(node) {
+            match child.kind() {
+                "file_descriptor" => {}
+                "<" => direction = Direction::In,
+                ">" | ">>" | ">|" | "&>" | "&>>" => direction = Direction::Out,
+                ">&" | "<&" | ">&-" | "<&-" => direction = Direction::Descriptor,
+                "<<" | "<<-" | "<<<" => direction = Direction::Text,
+                "heredoc_body" if !is_literal => self.look_for_overlooked(child),
+                "heredoc_start" => is_literal = self.text(child).contains(['\'', '"', '\\']),
+                "heredoc_body" | "heredoc_end" | "comment" => {}
+                // Commands that stand behind the beginning of a here document are not its words.
+                "pipeline" | AND_OR | "command" | "redirected_statement" | "&&" | "||" | "|" | "|&" => {}
+                "file_redirect" | "herestring_redirect" => self.redirection(child, command, words),
+                _ => match &mut target {
+                    None if node.kind() == "heredoc_redirect" => words.push(child),
+                    None => target = Some(vec![child]),
+                    Some(pieces) if adjoin(self.source, pieces.last(), child) => pieces.push(child),
+                    // What follows the target is an argument of the command.
+                    Some(_) => words.push(child),
+                },
+            }
+        }
+        let target = target.map_or_else(Word::unknown, |pieces| self.word(&pieces));
+        if direction == Direction::Descriptor {
+            let is_number = |text: &str| text.chars().all(|c| c.is_ascii_digit() || c == '-');
+            let stays = self.text(node).ends_with("&-") || target.known().is_some_and(is_number);
+            direction = if stays { direction } else { Direction::Out };
+        }
+        command.redirections.push(Redirection { direction, target });
+        if !redirections_are_idle(&command.redirections) {
+            command.because(Why::Redirection);
+        }
+    }
+}
+
+/// Whether redirections leave every file alone.
+fn redirections_are_idle(redirections: &[Redirection]) -> bool {
+    redirections.iter().all(|redirection| match redirection.direction {
+        Direction::Descriptor => true,
+        Direction::In | Direction::Out => redirection.target.known() == Some("/dev/null"),
+        Direction::Text => false,
+    })
+}
