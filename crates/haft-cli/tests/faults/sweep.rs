@@ -42,7 +42,6 @@ pub(crate) fn sweep(deed: &Deed<'_>) {
             }
         }
     }
-    println!("{done} done, {undone} not done, {void} void");
     // Faults that never prevent anything, or always do, would not have been where they were meant to be.
     assert!(done > 0 && undone > void, "{done} done, {undone} not done, {void} void");
 }

@@ -149,7 +149,12 @@ fn below<'a>(real: &'a Path, directory: &Path) -> Option<&'a Path> {
 }
 
 fn modified(stat: &Stat) -> SystemTime {
-    let nanoseconds = Duration::from_nanos(stat.st_mtime_nsec as u64);
+    #[allow(
+        clippy::useless_conversion,
+        clippy::unnecessary_fallible_conversions,
+        reason = "its type differs from system to system"
+    )]
+    let nanoseconds = Duration::from_nanos(u64::try_from(stat.st_mtime_nsec).unwrap_or(0));
     match u64::try_from(stat.st_mtime) {
         Ok(seconds) => SystemTime::UNIX_EPOCH + Duration::from_secs(seconds) + nanoseconds,
         Err(_) => SystemTime::UNIX_EPOCH,

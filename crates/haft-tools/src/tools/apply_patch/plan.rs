@@ -21,7 +21,7 @@ const READ_ACTION: &str = "read";
 
 /// What is in the way of a patch, at a place. What it shows of a file is for those who may read it.
 pub(super) struct Trouble {
-    place: Option<Place>,
+    place: Option<Box<Place>>,
     error: ToolError,
     shown: String,
 }
@@ -29,7 +29,7 @@ pub(super) struct Trouble {
 impl Trouble {
     fn at(place: Place, why: impl std::fmt::Display) -> Trouble {
         let error = ToolError::failure(format!("{UNVERIFIED}{why}"));
-        Trouble { place: Some(place), error, shown: String::new() }
+        Trouble { place: Some(Box::new(place)), error, shown: String::new() }
     }
 
     /// Tells it to those who may change the file.
@@ -39,7 +39,7 @@ impl Trouble {
         context: &ToolContext,
     ) -> Result<ToolError, ToolError> {
         let Trouble { place, mut error, shown } = self;
-        let Some(place) = place else { return Ok(error) };
+        let Some(place) = place.map(|place| *place) else { return Ok(error) };
         let reading = ReadTarget::new(place.clone(), Action::new(READ_ACTION));
         if let ToolError::Failure(message) = &mut error
             && changing.is_allowed(&reading.questions(), context).await?
@@ -74,7 +74,7 @@ pub(super) async fn plan(
         true => {
             let error =
                 ToolError::failure(format!("{UNVERIFIED}the files already are as the patch would make them"));
-            Err(Trouble { place: first, error, shown: String::new() })
+            Err(Trouble { place: first.map(Box::new), error, shown: String::new() })
         }
         false => Ok((changes, output)),
     }
@@ -122,7 +122,7 @@ impl Desk<'_> {
         let draft = match self.changing.draft(&place, hold, self.context).await {
             Ok(draft) => draft,
             Err(ToolError::Failure(why)) => return Err(Trouble::at(place, why)),
-            Err(error) => return Err(Trouble { place: Some(place), error, shown: String::new() }),
+            Err(error) => return Err(Trouble { place: Some(Box::new(place)), error, shown: String::new() }),
         };
         let now = draft.standing().map(|image| Image { attributes: None, ..image.clone() });
         Ok((place, vacant.insert(File { draft, now })))
@@ -172,7 +172,7 @@ impl Desk<'_> {
         let (name, owned) = (path.to_owned(), chunks.to_vec());
         let applied = blocking(move |_| apply(&name, &text, &owned)).await;
         let Applied { text, fuzz, appended } = applied.map_err(|Miss { message, shown }| Trouble {
-            place: Some(place.clone()),
+            place: Some(Box::new(place.clone())),
             error: ToolError::failure(message),
             shown,
         })?;
