@@ -260,7 +260,6 @@ pub(crate) enum LogCommand {
 pub(crate) struct UndoArgs {
     /// The call, or the beginning of its id; the last one that changed files in this project unless given. With
     /// --session, every call of that session
-    #[arg(conflicts_with = "session")]
     pub(crate) call: Option<String>,
     /// Does it; rules that deny still hold
     #[arg(long, short = 'y')]

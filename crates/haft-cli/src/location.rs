@@ -16,6 +16,7 @@ use haft_tools::{DiskRestorer, ToolServices, UndoPlan, Workspace, plan_undo};
 
 use crate::cli::{ConsentArgs, OnAsk};
 use crate::config;
+use crate::environment;
 use crate::exit::{Exit, Failure};
 use crate::setting::Setting;
 use crate::terminal::{Terminal, TerminalAsker};
@@ -78,6 +79,7 @@ impl<'s> Location<'s> {
             image_side_max: setting.config.image_side_max(),
             cache: (mode == Mode::Live).then(|| setting.paths.cache.clone()),
             require_read: setting.config.require_read(),
+            processes: Arc::new(environment::processes(setting)?),
         };
         let registry = Registry::root();
         let builtins = registry.register(haft_tools::builtins(&tools));

@@ -4,6 +4,7 @@ mod arguments;
 mod cli;
 mod commands;
 mod config;
+mod environment;
 mod exit;
 mod history;
 mod location;
@@ -23,6 +24,9 @@ use crate::exit::{Exit, Failure};
 use crate::terminal::Terminal;
 
 fn main() -> ExitCode {
+    haft_sandbox::maybe_become_helper();
+    // Others of the same user may not look into this process; where the kernel has no such thing, they may.
+    let _open = haft_sandbox::harden_this_process();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return usage(&error),

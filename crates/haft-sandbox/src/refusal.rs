@@ -17,6 +17,16 @@ pub enum Refusal {
     Network,
 }
 
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Refusal::Path(path) => write!(f, "{}", path.display()),
+            Refusal::Host(host) => write!(f, "the host {host}"),
+            Refusal::Network => f.write_str("the network"),
+        }
+    }
+}
+
 /// How many refusals are looked for: enough to see what is the matter.
 const REFUSALS_MAX: usize = 20;
 

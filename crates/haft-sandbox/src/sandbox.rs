@@ -66,6 +66,14 @@ impl Sandbox {
         Ok(Confined { command, watch: Watch { inner: watch, program } })
     }
 
+    /// Whether commands can be held to `profile` here.
+    ///
+    /// # Errors
+    /// Where they cannot, with what is missing.
+    pub fn check(&self, profile: &Profile) -> Result<(), SandboxError> {
+        self.judge(&profile.resolved()?)
+    }
+
     /// Fails closed: what cannot be held is not promised.
     fn judge(&self, profile: &Profile) -> Result<(), SandboxError> {
         let level = self.report.level;

@@ -265,6 +265,7 @@ pub(crate) fn act(
     connection: &Connection,
     call: &str,
     changes: &[(SqlValue, Change)],
+    places: &Places,
     bounds: JournalBounds,
     at_ms: i64,
 ) -> Result<(), Fault> {
@@ -279,7 +280,7 @@ pub(crate) fn act(
     for (path, change) in changes {
         announce(connection, call, path, change)?;
         for image in [&change.before, &change.after].into_iter().flatten() {
-            images::keep(connection, bounds, image, at_ms)?;
+            images::keep(connection, places, bounds, image, at_ms)?;
         }
     }
     if images::total(connection)? > bounds.bytes {

@@ -13,6 +13,8 @@ pub(crate) struct Places {
     pub(crate) data: PathBuf,
     pub(crate) database: PathBuf,
     pub(crate) outputs: PathBuf,
+    /// The key that what files held is sealed with.
+    pub(crate) key: PathBuf,
     /// What files held, where that is large.
     pub(crate) images: PathBuf,
     pub(crate) run: PathBuf,
@@ -31,6 +33,7 @@ impl Places {
             database: data.join(FILE),
             outputs: data.join("outputs"),
             images: data.join("images"),
+            key: data.join("images.key"),
             run: data.join("run"),
             suspect: data.join("haft.db.suspect"),
             mark: data.join("haft.db.mark"),

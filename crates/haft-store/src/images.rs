@@ -1,4 +1,4 @@
-//! Images of files: small ones in the database, where they cost no fsync of their own, large ones in files.
+//! Images of files, sealed: small ones in the database, where they cost no fsync of their own, large ones in files.
 //!
 //! A file exists before its row does, and goes after it. Whoever adds one holds a lock that whoever removes files needs
 //! alone, so that none goes while its row is on the way.
@@ -14,6 +14,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::fault::Fault;
 use crate::files::{self, Places};
+use crate::seal::Seal;
 use crate::store::JournalBounds;
 
 /// Larger images have files of their own.
@@ -35,9 +36,10 @@ pub(crate) fn needs_shelf(bounds: JournalBounds, images: &[Image]) -> bool {
 pub(crate) fn shelve(places: &Places, bounds: JournalBounds, images: &[Image]) -> io::Result<Adding> {
     let lock = lock_file(places)?;
     lock.lock_shared()?;
+    let seal = Seal::of(places)?;
     for image in images.iter().filter(|image| is_shelved(image) && bounds.admits(image)) {
         if let Some(content) = &image.content {
-            write(&places.images, &image.digest, image.bytes, &**content)?;
+            write(&places.images, &seal, image, &**content)?;
         }
     }
     Ok(Adding { _lock: lock })
@@ -46,12 +48,16 @@ pub(crate) fn shelve(places: &Places, bounds: JournalBounds, images: &[Image]) -
 /// Records that images are in use; small ones are stored with that.
 pub(crate) fn keep(
     connection: &Connection,
+    places: &Places,
     bounds: JournalBounds,
     image: &Image,
     at_ms: i64,
 ) -> Result<(), Fault> {
     let Some(content) = image.content.as_ref().filter(|_| bounds.admits(image)) else { return Ok(()) };
-    let inline = if is_shelved(image) { None } else { content.in_memory() };
+    let mut inline = if is_shelved(image) { None } else { content.in_memory().map(<[u8]>::to_vec) };
+    if let Some(bytes) = &mut inline {
+        Seal::of(places)?.apply(&image.digest, bytes);
+    }
     connection
         .prepare_cached(
             "INSERT INTO image (digest, bytes, content, used_ms) VALUES (?1, ?2, ?3, ?4)
@@ -69,10 +75,15 @@ pub(crate) fn find(connection: &Connection, places: &Places, digest: String) -> 
         .optional()?;
     let (bytes, content): (_, Option<Arc<dyn Reopen>>) = match row {
         None => (0, None),
-        Some((bytes, Some(content))) => (bytes.unsigned_abs(), Some(Arc::new(content))),
+        Some((bytes, Some(mut content))) => {
+            Seal::of(places)?.apply(&digest, &mut content);
+            (bytes.unsigned_abs(), Some(Arc::new(content)))
+        }
         Some((bytes, None)) => {
             let path = path_of(&places.images, &digest).filter(|path| path.exists());
-            let shelved = path.map(|path| Arc::new(Shelved(path)) as Arc<dyn Reopen>);
+            let seal = Seal::of(places)?;
+            let shelved =
+                path.map(|path| Arc::new(Shelved { path, digest: digest.clone(), seal }) as Arc<dyn Reopen>);
             (bytes.unsigned_abs(), shelved)
         }
     };
@@ -175,10 +186,11 @@ fn path_of(images: &Path, digest: &str) -> Option<PathBuf> {
 }
 
 /// Writes an image, so that it is whole and on the disk under its name, or not there at all.
-fn write(images: &Path, digest: &str, bytes: u64, content: &dyn Reopen) -> io::Result<()> {
+fn write(images: &Path, seal: &Seal, image: &Image, content: &dyn Reopen) -> io::Result<()> {
+    let Image { digest, bytes, .. } = image;
     let path =
         path_of(images, digest).ok_or_else(|| io::Error::other("an image has no digest for a name"))?;
-    if fs::metadata(&path).is_ok_and(|known| known.len() == bytes) {
+    if fs::metadata(&path).is_ok_and(|known| known.len() == *bytes) {
         return Ok(());
     }
     let shelf = path.parent().unwrap_or(images);
@@ -190,8 +202,9 @@ fn write(images: &Path, digest: &str, bytes: u64, content: &dyn Reopen) -> io::R
     let written = (|| {
         let mut file = files::private_file(&unfinished)?;
         let mut hasher = blake3::Hasher::new();
-        io::copy(&mut content.open()?, &mut Both(&mut file, &mut hasher))?;
-        if hasher.finalize().to_hex().as_str() != digest {
+        let digested = Digested { inner: content.open()?, hasher: &mut hasher };
+        io::copy(&mut seal.reader(digest, digested), &mut file)?;
+        if hasher.finalize().to_hex().as_str() != digest.as_str() {
             return Err(io::Error::other("the file changed while it was being kept; try again"));
         }
         file.sync_all()?;
@@ -205,27 +218,30 @@ fn write(images: &Path, digest: &str, bytes: u64, content: &dyn Reopen) -> io::R
     written
 }
 
-/// Writes to a file what it digests.
-struct Both<'a>(&'a mut File, &'a mut blake3::Hasher);
+/// Digests what is read.
+struct Digested<'a, R> {
+    inner: R,
+    hasher: &'a mut blake3::Hasher,
+}
 
-impl io::Write for Both<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.0.write(bytes)?;
-        self.1.update(&bytes[..written]);
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
+impl<R: Read> Read for Digested<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        self.hasher.update(&buffer[..read]);
+        Ok(read)
     }
 }
 
 /// An image in a file of its own.
-struct Shelved(PathBuf);
+struct Shelved {
+    path: PathBuf,
+    digest: String,
+    seal: Seal,
+}
 
 impl Reopen for Shelved {
     fn open(&self) -> io::Result<Box<dyn Read + Send + '_>> {
-        Ok(Box::new(File::open(&self.0)?))
+        Ok(Box::new(self.seal.reader(&self.digest, File::open(&self.path)?)))
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use haft::preview::count_lines;
 use haft::{
-    BoxFuture, CallId, OpenOutput, Output, OutputId, OutputStore, SessionId, StoreError, ToolContext,
+    BoxFuture, CallId, OpenOutput, Output, OutputId, OutputStore, SessionId, Spool, StoreError, ToolContext,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -15,6 +15,7 @@ use crate::clock::now_ms;
 use crate::fault::Fault;
 use crate::files;
 use crate::redact::Redactor;
+use crate::spool::FileSpool;
 use crate::store::Store;
 use crate::writer::Durability;
 
@@ -24,6 +25,10 @@ pub(crate) const UNFINISHED: &str = ".unfinished-";
 const ANCESTORS_MAX: u32 = 64;
 
 impl OutputStore for Store {
+    fn spool(&self, maker: &ToolContext) -> Result<Box<dyn Spool>, StoreError> {
+        Ok(Box::new(FileSpool::begin(self, maker)?))
+    }
+
     fn retain<'a>(
         &'a self,
         maker: &'a ToolContext,
@@ -142,7 +147,7 @@ pub(crate) fn root(connection: &Connection, session: &str) -> Result<String, Fau
     Ok(root)
 }
 
-fn insert(
+pub(crate) fn insert(
     connection: &Connection,
     maker: &ToolContext,
     output: &Output,

@@ -97,8 +97,9 @@ impl Recorder for Store {
             let images = changes.iter().flat_map(|(_, change)| [&change.before, &change.after]);
             let images: Vec<Image> = images.flatten().cloned().collect();
             let (places, bounds) = (self.0.places.clone(), self.0.journal);
+            let shelf = places.clone();
             let adding = match images::needs_shelf(bounds, &images) {
-                true => Some(off_thread(move || Ok(images::shelve(&places, bounds, &images)?)).await),
+                true => Some(off_thread(move || Ok(images::shelve(&shelf, bounds, &images)?)).await),
                 false => None,
             };
             let adding = adding.transpose().map_err(|fault| {
@@ -110,7 +111,7 @@ impl Recorder for Store {
             let at = now_ms();
             self.write(what, Durability::Disk, move |connection| {
                 let _held = held;
-                calls::act(connection, call.as_str(), &changes, bounds, at)
+                calls::act(connection, call.as_str(), &changes, &places, bounds, at)
             })
             .await
         })
@@ -139,8 +140,8 @@ impl Recorder for Store {
 
     fn event<'a>(&'a self, event: &'a Event) -> BoxFuture<'a, Result<Seq, StoreError>> {
         let (name, context, body) = match event {
-            // These are recorded with the states themselves.
-            Event::Called(_) | Event::Running(_) | Event::Ended(..) => {
+            // These are recorded with the states themselves, or retained.
+            Event::Called(_) | Event::Running(_) | Event::Ended(..) | Event::Output { .. } => {
                 return Box::pin(std::future::ready(Ok(Seq::default())));
             }
             Event::Asked(request) => ("permission.asked", &request.context, events::asked(request)),

@@ -131,6 +131,11 @@ impl Redactor {
     }
 }
 
+/// Whether a variable holds a secret, by its name.
+pub fn is_secret_variable(name: &str, value: &str) -> bool {
+    names::is_secret(name, value) || (names::is_secret(name, "value of it") && !value.starts_with('/'))
+}
+
 impl std::fmt::Debug for Redactor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Redactor")

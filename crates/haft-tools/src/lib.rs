@@ -12,6 +12,7 @@ mod encoding;
 #[doc(hidden)]
 pub mod fuzzing;
 mod patches;
+mod process;
 mod retained;
 mod searching;
 mod seen;
@@ -27,6 +28,7 @@ pub mod workspace;
 pub use actions::action_of;
 pub use encoding::{Encoding, NotText, Text, Unencodable, decode};
 pub use patches::uses_patches;
+pub use process::{Confinement, Processes, ProfileName};
 pub use services::ToolServices;
 pub use table::builtins;
 pub use undoing::{RefusedFile, UndoPlan, plan_undo};

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use haft::permission::Gate;
 use haft::{Events, Journal, Memory, OutputStore};
 
+use crate::process::Processes;
 use crate::workspace::Workspace;
 
 /// The services of one location.
@@ -29,6 +30,8 @@ pub struct ToolServices {
     pub image_side_max: u32,
     /// A directory for what can be made again; `None` where nothing is to be kept.
     pub cache: Option<PathBuf>,
+    /// How commands are run.
+    pub processes: Arc<Processes>,
     /// Whether a file has to be read in a session before it is changed there.
     pub require_read: bool,
 }

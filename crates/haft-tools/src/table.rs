@@ -5,8 +5,8 @@ use haft::{Action, Offer, Tool, When};
 use crate::patches::uses_patches;
 use crate::services::ToolServices;
 use crate::tools::{
-    apply_patch::ApplyPatch, edit::Edit, glob::Glob, grep::Grep, invalid::Invalid, list::List, read::Read,
-    todoread::TodoRead, todowrite::TodoWrite, undo::Undo, write::Write,
+    apply_patch::ApplyPatch, bash::Bash, edit::Edit, glob::Glob, grep::Grep, invalid::Invalid, list::List,
+    read::Read, todoread::TodoRead, todowrite::TodoWrite, undo::Undo, write::Write,
 };
 
 /// One row: the name, what makes the tool, the action its rules are filed under, and to whom it is shown.
@@ -21,6 +21,7 @@ struct Row {
 #[rustfmt::skip]
 const TABLE: &[Row] = &[
     Row { name: "invalid",   make: |_| Tool::new(Invalid),         action: "invalid",   when: || When::Never },
+    Row { name: "bash",      make: |s| Tool::new(Bash::new(s)),      action: "bash",      when: || When::Always },
     Row { name: "read",      make: |s| Tool::new(Read::new(s)),      action: "read",      when: || When::Always },
     Row { name: "glob",      make: |s| Tool::new(Glob::new(s)),      action: "glob",      when: || When::Always },
     Row { name: "grep",      make: |s| Tool::new(Grep::new(s)),      action: "grep",      when: || When::Always },

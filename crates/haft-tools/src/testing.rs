@@ -18,7 +18,7 @@ use haft::{
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::{ToolServices, Workspace, builtins};
+use crate::{Processes, ToolServices, Workspace, builtins};
 
 pub(crate) struct Bench {
     top: Arc<TempDir>,
@@ -114,6 +114,7 @@ impl Bench {
             cache: None,
             journal: kept,
             require_read: false,
+            processes: Arc::new(Processes::new(Vec::new(), Limits::default().text)),
         };
         let registry = Registry::root();
         let registration = registry.register(builtins(&services)).unwrap();

@@ -1,6 +1,7 @@
 //! The tools, one file each.
 
 pub(crate) mod apply_patch;
+pub(crate) mod bash;
 pub(crate) mod edit;
 pub(crate) mod glob;
 pub(crate) mod grep;

@@ -332,6 +332,10 @@ impl Recorder for Forgetful {
 struct Nowhere;
 
 impl OutputStore for Nowhere {
+    fn spool(&self, _: &ToolContext) -> Result<Box<dyn haft::Spool>, StoreError> {
+        Err(StoreError::bare("nothing is kept here"))
+    }
+
     fn retain<'a>(&'a self, _: &'a ToolContext, whole: &'a str) -> BoxFuture<'a, Result<Output, StoreError>> {
         done(Output { id: OutputId::mint(), bytes: whole.len() as u64, lines: 0, path: None })
     }

@@ -93,10 +93,10 @@ pub async fn bound(
     shortening: Shortening,
 ) -> Result<Completed, BoundError> {
     let limits = boundary.limits;
-    let Presented { content, title, metadata } = presented;
+    let Presented { content, title, metadata, retained } = presented;
     check_media(&content, limits.media)?;
     let structured = without_media(structured, &content);
-    let mut completed = Completed { title, content, structured, metadata, retained: None };
+    let mut completed = Completed { title, content, structured, metadata, retained };
 
     let text = measured(&completed);
     let budget = match shortening {

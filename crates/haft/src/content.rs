@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use crate::output::Output;
+
 /// One piece of what the model is given.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Content {
@@ -49,6 +51,8 @@ pub struct Presented {
     pub title: String,
     /// Facts for programs that show calls to people.
     pub metadata: Map<String, Value>,
+    /// The whole, where the tool has retained it already and shows a part of it.
+    pub retained: Option<Output>,
 }
 
 impl Presented {
@@ -66,6 +70,12 @@ impl Presented {
     /// Adds a fact.
     pub fn with(mut self, key: &str, value: impl Into<Value>) -> Presented {
         self.metadata.insert(key.to_owned(), value.into());
+        self
+    }
+
+    /// Says that the whole is retained already, and where.
+    pub fn retaining(mut self, output: Output) -> Presented {
+        self.retained = Some(output);
         self
     }
 

@@ -26,6 +26,13 @@ pub enum Event {
     Asked(Arc<Request>),
     /// Somebody answered, or a cascade did.
     Replied(Arc<Request>, Reply),
+    /// A piece of what a call is just producing. It is told and not recorded: the whole is retained elsewhere.
+    Output {
+        /// The call.
+        context: ToolContext,
+        /// What was added.
+        delta: String,
+    },
     /// A tool reports something under a name of its own, such as `todo.updated`.
     Reported {
         /// The name of the event.
@@ -72,6 +79,11 @@ impl Events {
         let seq = self.recorder.event(&event).await?;
         self.announce(seq, || event);
         Ok(())
+    }
+
+    /// Tells whoever listens right now, and records nothing.
+    pub fn tell(&self, event: impl FnOnce() -> Event) {
+        self.announce(Seq::default(), event);
     }
 
     /// Announces an event that is recorded already. It is only made if somebody listens.

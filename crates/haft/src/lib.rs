@@ -98,7 +98,7 @@ pub use id::{AgentId, CallId, GrantId, ID_BYTES_MAX, InvalidId, MessageId, Outpu
 pub use journal::{Attributes, Change, IMAGE_BYTES_KEPT, Image, Journal, Journaled, Reopen, Restorer};
 pub use memory::{Memory, ShortMemory, Topic};
 pub use name::{Action, InvalidName, NAME_BYTES_MAX, ToolName, nearest};
-pub use output::{ADDRESS, Address, MemoryOutputs, OpenOutput, Output, OutputStore, Readable};
+pub use output::{ADDRESS, Address, MemoryOutputs, OpenOutput, Output, OutputStore, Readable, Spool};
 pub use recorder::{
     Ended, Intent, Interruption, MemoryRecorder, Opened, Past, Recorder, Remembered, Seq, StoreError,
 };

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::BoxFuture;
 use crate::id::{OutputId, SessionId};
@@ -58,8 +59,20 @@ pub struct OpenOutput {
     pub reader: Box<dyn Readable>,
 }
 
+/// An output that is kept while it is being produced. Dropping it keeps nothing.
+pub trait Spool: Send {
+    /// Adds to it. This blocks.
+    fn write(&mut self, bytes: &[u8]) -> Result<(), StoreError>;
+
+    /// Keeps all of it, durably.
+    fn keep(self: Box<Self>) -> BoxFuture<'static, Result<Output, StoreError>>;
+}
+
 /// Keeps whole outputs.
 pub trait OutputStore: Send + Sync {
+    /// Begins to keep an output that is too large to be held in memory.
+    fn spool(&self, maker: &ToolContext) -> Result<Box<dyn Spool>, StoreError>;
+
     /// Keeps a whole, durably. It is all there when this returns, or this fails.
     fn retain<'a>(
         &'a self,
@@ -76,8 +89,28 @@ pub trait OutputStore: Send + Sync {
 }
 
 /// An output store that forgets when the process ends.
-#[derive(Default)]
-pub struct MemoryOutputs(Mutex<Vec<(Output, SessionId, String)>>);
+#[derive(Clone, Default)]
+pub struct MemoryOutputs(Arc<Mutex<Vec<(Output, SessionId, String)>>>);
+
+struct MemorySpool {
+    outputs: MemoryOutputs,
+    maker: ToolContext,
+    bytes: Vec<u8>,
+}
+
+impl Spool for MemorySpool {
+    fn write(&mut self, bytes: &[u8]) -> Result<(), StoreError> {
+        self.bytes.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn keep(self: Box<Self>) -> BoxFuture<'static, Result<Output, StoreError>> {
+        Box::pin(async move {
+            let whole = String::from_utf8_lossy(&self.bytes);
+            self.outputs.retain(&self.maker, &whole).await
+        })
+    }
+}
 
 impl MemoryOutputs {
     /// The wholes that were retained, in order.
@@ -87,6 +120,10 @@ impl MemoryOutputs {
 }
 
 impl OutputStore for MemoryOutputs {
+    fn spool(&self, maker: &ToolContext) -> Result<Box<dyn Spool>, StoreError> {
+        Ok(Box::new(MemorySpool { outputs: self.clone(), maker: maker.clone(), bytes: Vec::new() }))
+    }
+
     fn retain<'a>(
         &'a self,
         maker: &'a ToolContext,

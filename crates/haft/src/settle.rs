@@ -252,7 +252,7 @@ async fn after_hooks(
 ) -> Result<Completed, Stop> {
     for hook in services.hooks.iter() {
         let Completed { title, content, structured, metadata, retained } = completed;
-        let shown = Presented { content, title, metadata };
+        let shown = Presented { content, title, metadata, retained: retained.clone() };
         let changed =
             caught(|| hook.after(name, boundary.context, shown)).await.map_err(SettleError::Defect)?;
         let shown = changed.map_err(|error| {

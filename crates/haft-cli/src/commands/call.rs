@@ -105,6 +105,7 @@ fn narrate(terminal: Terminal, seq: Seq, event: &Event) {
         Event::Ended(_, ended) => crate::history::end(ended),
         Event::Asked(request) => format!("asked: {}", request.wanted()),
         Event::Replied(_, reply) => format!("replied: {}", reply.as_str()),
+        Event::Output { delta, .. } => return terminal.say(&haft::visible_lines(delta.trim_end())),
         Event::Reported { name, .. } => (*name).to_owned(),
     };
     terminal.say(&terminal.err().dim(&format!("{} {what}", seq.0)));

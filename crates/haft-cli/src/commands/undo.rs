@@ -39,6 +39,9 @@ fn chosen(
     globals: &Globals,
     args: &UndoArgs,
 ) -> Result<Vec<CallId>, Failure> {
+    if args.call.is_some() && globals.session.is_some() {
+        return Err(Failure::usage("name either a call or, with --session, a session"));
+    }
     if let Some(id) = &args.call {
         return Ok(vec![find(store, id)?.row.id]);
     }

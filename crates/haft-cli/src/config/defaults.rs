@@ -6,8 +6,9 @@ use haft::permission::{Effect, Layer, Origin, Rule};
 
 use Effect::{Allow, Ask, Deny};
 
-/// The action that is asked about before writing to what other programs execute.
-pub(crate) const GUARDED: &str = "protected_path";
+/// Actions that are asked about whatever `*` allows: writing to what other programs execute, commands that nothing
+/// confines, and the network for commands.
+pub(crate) const GUARDED: [&str; 3] = ["protected_path", "unconfined", "network"];
 
 /// One shipped rule: what is done, to what, and whether it may be.
 type Row = (&'static str, &'static str, Effect);
@@ -22,11 +23,13 @@ const READING: [Row; 4] = [
 ];
 
 #[rustfmt::skip]
-const FOR_ALL: [Row; 7] = [
+const FOR_ALL: [Row; 9] = [
     ("*",                  "*", Allow),
     ("doom_loop",          "*", Ask),
     ("external_directory", "*", Ask),
-    (GUARDED,              "*", Ask),
+    (GUARDED[0],           "*", Ask),
+    (GUARDED[1],           "*", Ask),
+    (GUARDED[2],           "*", Ask),
     ("question",           "*", Deny),
     ("plan_enter",         "*", Deny),
     ("plan_exit",          "*", Deny),

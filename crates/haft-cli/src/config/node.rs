@@ -80,6 +80,14 @@ impl Node {
         }
     }
 
+    /// The items of a list.
+    pub(crate) fn as_list(&self) -> Option<&[Node]> {
+        match &self.kind {
+            Kind::List(items) => Some(items),
+            Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) | Kind::Object(_) => None,
+        }
+    }
+
     /// The text of a string.
     pub(crate) fn as_text(&self) -> Option<&str> {
         match &self.kind {

@@ -110,7 +110,8 @@ pub(crate) fn join(sources: &[SourceRules], agent: &str, data: &Path, session: V
 
 /// What other programs execute is guarded whatever `*` allows: only a rule that names the action can relax it.
 fn guards(ruleset: &Ruleset) -> Vec<Rule> {
-    let names_it = |rule: &&Rule| rule.action.as_str() == defaults::GUARDED && !ruleset.only_narrows(rule);
+    let names_it =
+        |rule: &&Rule| defaults::GUARDED.contains(&rule.action.as_str()) && !ruleset.only_narrows(rule);
     ruleset.rules().filter(names_it).cloned().collect()
 }
 

@@ -121,6 +121,21 @@ impl Config {
         self.get("files").and_then(|files| files.get("require_read")?.as_bool()) == Some(true)
     }
 
+    /// The shell that runs scripts.
+    pub(crate) fn shell(&self) -> Option<&str> {
+        self.get("shell").and_then(Node::as_text)
+    }
+
+    /// How commands are confined: the name of a profile, directories that may be changed besides, and whether they have
+    /// the network.
+    pub(crate) fn sandbox(&self) -> (Option<&str>, Vec<&str>, bool) {
+        let Some(sandbox) = self.get("sandbox") else { return (None, Vec::new(), false) };
+        let profile = sandbox.as_text().or_else(|| sandbox.get("profile")?.as_text());
+        let writable = sandbox.get("writable").and_then(Node::as_list).unwrap_or_default();
+        let network = sandbox.get("network").and_then(Node::as_bool) == Some(true);
+        (profile, writable.iter().filter_map(Node::as_text).collect(), network)
+    }
+
     /// The features that are switched on: any of `batch`, `exa`, `lsp`, `plan`.
     pub(crate) fn flags(&self) -> BTreeSet<String> {
         let experimental = self.get("experimental");

@@ -77,6 +77,10 @@ fn shown(content: &Content) -> Value {
 struct Unwritable;
 
 impl OutputStore for Unwritable {
+    fn spool(&self, _: &ToolContext) -> Result<Box<dyn haft::Spool>, StoreError> {
+        Err(StoreError::bare("the output store cannot be written to"))
+    }
+
     fn retain<'a>(&'a self, _: &'a ToolContext, _: &'a str) -> BoxFuture<'a, Result<Output, StoreError>> {
         Box::pin(std::future::ready(Err(StoreError::bare("the output store cannot be written to"))))
     }

@@ -35,6 +35,21 @@ pub(super) fn outside(workspace: &Workspace, analysis: &Analysis) -> Vec<PathBuf
     found
 }
 
+/// The directories outside the workspace that agreeing to a script agrees to, and whether it may change what is there.
+pub(super) fn agreed_outside(workspace: &Workspace, analysis: &Analysis) -> Vec<(PathBuf, bool)> {
+    let touched = touched(workspace, analysis);
+    let outside = touched.iter().filter(|(place, _)| !place.is_inside());
+    outside.map(|(place, changes)| (place.surroundings().to_owned(), *changes)).collect()
+}
+
+/// The protected paths that agreeing to a script agrees to change.
+pub(super) fn agreed_protected(workspace: &Workspace, analysis: &Analysis) -> Vec<PathBuf> {
+    let touched = touched(workspace, analysis);
+    let changed =
+        touched.iter().filter(|(place, changes)| *changes && workspace.changing_protected(place).is_some());
+    changed.map(|(place, _)| place.real().to_owned()).collect()
+}
+
 /// Questions of the same action as one.
 fn merged(questions: impl Iterator<Item = Question>) -> Option<Question> {
     questions.reduce(|mut all, one| {

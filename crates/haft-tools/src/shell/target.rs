@@ -6,7 +6,7 @@ use haft::permission::{Ask, Question, Reach, Showing};
 use haft::visible;
 
 use super::analysis::{Analysis, analyse};
-use super::questions::questions;
+use super::questions::{agreed_outside, agreed_protected, questions};
 use super::surroundings::Surroundings;
 use crate::workspace::{Place, ResolveError, Workspace};
 
@@ -42,6 +42,16 @@ impl CommandTarget {
     /// The directory it would run in. Whether one is there, its kind says.
     pub fn workdir(&self) -> &Place {
         &self.workdir
+    }
+
+    /// The directories outside the workspace that it may use once it is agreed to, and whether it may change them.
+    pub(crate) fn outside(&self, workspace: &Workspace) -> Vec<(PathBuf, bool)> {
+        agreed_outside(workspace, &self.analysis)
+    }
+
+    /// The protected paths that it may change once it is agreed to.
+    pub(crate) fn protected(&self, workspace: &Workspace) -> Vec<PathBuf> {
+        agreed_protected(workspace, &self.analysis)
     }
 
     /// What it would do.

@@ -39,6 +39,7 @@ fn word(event: &Event) -> String {
         Event::Ended(_, ended) => ending(ended),
         Event::Asked(_) => "asked".to_owned(),
         Event::Replied(_, reply) => format!("replied:{}", reply.as_str()),
+        Event::Output { .. } => "output".to_owned(),
         Event::Reported { name, .. } => format!("reported:{name}"),
     }
 }
@@ -181,6 +182,10 @@ impl Shelf {
 }
 
 impl OutputStore for Shelf {
+    fn spool(&self, maker: &ToolContext) -> Result<Box<dyn haft::Spool>, StoreError> {
+        self.kept.spool(maker)
+    }
+
     fn retain<'a>(
         &'a self,
         maker: &'a ToolContext,

@@ -1,0 +1,160 @@
+//! Outputs that are kept while they are produced: bounded memory, whatever their size, and no secrets.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use haft::{BoxFuture, Output, OutputId, Spool, StoreError, ToolContext};
+
+use crate::background::off_thread;
+use crate::fault::Fault;
+use crate::files;
+use crate::outputs::{self, UNFINISHED, path_of};
+use crate::redact::Redactor;
+use crate::store::Store;
+use crate::writer::Durability;
+
+/// So much is held back before it is gone over and written.
+const PENDING_BYTES: usize = 256 << 10;
+/// So much of it stays behind: a secret that begins there may go on.
+const HELD_BACK_BYTES: usize = 16 << 10;
+/// A key that is written over several lines is not longer than this.
+const KEY_BYTES_MAX: usize = 64 << 10;
+
+pub(crate) struct FileSpool {
+    store: Store,
+    maker: ToolContext,
+    id: OutputId,
+    redactor: Redactor,
+    unfinished: PathBuf,
+    file: Option<File>,
+    pending: Vec<u8>,
+    bytes: u64,
+    newlines: u64,
+    ends_with_newline: bool,
+    redactions: usize,
+}
+
+impl FileSpool {
+    pub(crate) fn begin(store: &Store, maker: &ToolContext) -> Result<FileSpool, StoreError> {
+        let id = OutputId::mint();
+        let unfinished = store.0.places.outputs.join(format!("{UNFINISHED}{id}"));
+        let file = files::private_file(&unfinished).map_err(|error| failed(&unfinished, error))?;
+        Ok(FileSpool {
+            store: store.clone(),
+            maker: maker.clone(),
+            id,
+            redactor: store.0.redactor.clone(),
+            unfinished,
+            file: Some(file),
+            pending: Vec::with_capacity(PENDING_BYTES),
+            bytes: 0,
+            newlines: 0,
+            ends_with_newline: true,
+            redactions: 0,
+        })
+    }
+
+    /// Writes the first so many pending bytes, without their secrets.
+    fn flush(&mut self, length: usize) -> io::Result<()> {
+        let Some(file) = &mut self.file else { return Err(io::Error::other("the output was closed")) };
+        let rest = self.pending.split_off(length);
+        let part = std::mem::replace(&mut self.pending, rest);
+        for chunk in part.utf8_chunks() {
+            let clean = self.redactor.redact_counting(chunk.valid());
+            self.redactions += clean.places;
+            for piece in
+                [clean.text.as_bytes(), chunk.invalid()].into_iter().filter(|piece| !piece.is_empty())
+            {
+                file.write_all(piece)?;
+                self.bytes += piece.len() as u64;
+                self.newlines += piece.iter().filter(|byte| **byte == b'\n').count() as u64;
+                self.ends_with_newline = piece.ends_with(b"\n");
+            }
+        }
+        Ok(())
+    }
+
+    /// How much of what is pending can be gone over: whole lines, and no key that has not ended.
+    fn settled(&self) -> usize {
+        let limit = self.pending.len().saturating_sub(HELD_BACK_BYTES);
+        let newline = self.pending[..limit].iter().rposition(|byte| *byte == b'\n');
+        let cut = newline.map_or(limit, |at| at + 1);
+        let begin = find_last(&self.pending[..cut], b"-----BEGIN");
+        match begin {
+            Some(at)
+                if cut - at < KEY_BYTES_MAX && find_last(&self.pending[at..cut], b"-----END").is_none() =>
+            {
+                at
+            }
+            Some(_) | None => cut,
+        }
+    }
+}
+
+impl Spool for FileSpool {
+    fn write(&mut self, bytes: &[u8]) -> Result<(), StoreError> {
+        self.pending.extend_from_slice(bytes);
+        if self.pending.len() >= PENDING_BYTES {
+            let length = self.settled();
+            self.flush(length).map_err(|error| failed(&self.unfinished, error))?;
+        }
+        Ok(())
+    }
+
+    fn keep(mut self: Box<Self>) -> BoxFuture<'static, Result<Output, StoreError>> {
+        Box::pin(async move {
+            let store = self.store.clone();
+            let maker = self.maker.clone();
+            let kept = off_thread(move || Ok(self.finish()?)).await;
+            let (output, redactions) = kept.map_err(|fault: Fault| {
+                let outputs = store.0.places.outputs.display();
+                fault.into_error(format!("could not retain the output in {outputs}"))
+            })?;
+            let row = output.clone();
+            store
+                .write("retain an output", Durability::Process, move |connection| {
+                    outputs::insert(connection, &maker, &row, redactions)
+                })
+                .await?;
+            Ok(output)
+        })
+    }
+}
+
+impl FileSpool {
+    fn finish(&mut self) -> io::Result<(Output, usize)> {
+        self.flush(self.pending.len())?;
+        if let Some(file) = self.file.take() {
+            file.sync_all()?;
+        }
+        let outputs = &self.store.0.places.outputs;
+        let path = path_of(outputs, self.id.as_str())
+            .ok_or_else(|| io::Error::other("a minted id has another shape"))?;
+        let shelf = path.parent().unwrap_or(outputs);
+        if !shelf.exists() {
+            files::private_dir(shelf)?;
+            files::sync_dir(outputs)?;
+        }
+        fs::rename(&self.unfinished, &path)?;
+        files::sync_dir(shelf)?;
+        let lines = self.newlines + u64::from(!self.ends_with_newline);
+        let output = Output { id: self.id.clone(), bytes: self.bytes, lines, path: Some(path) };
+        Ok((output, self.redactions))
+    }
+}
+
+impl Drop for FileSpool {
+    fn drop(&mut self) {
+        // It has its name already, or nobody wants it. What stays is swept later.
+        let _stays = files::remove(&self.unfinished);
+    }
+}
+
+fn find_last(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
+    bytes.windows(wanted.len()).rposition(|window| window == wanted)
+}
+
+fn failed(path: &std::path::Path, error: io::Error) -> StoreError {
+    StoreError::new(format!("could not write the output to {}", path.display()), error)
+}

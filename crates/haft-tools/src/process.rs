@@ -1,0 +1,81 @@
+//! Processes: started under a profile of the sandbox, heard to the end, and gone with everything they started.
+
+mod capture;
+mod confined;
+mod run;
+mod shell;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use haft::preview::Budget;
+use haft_sandbox::Sandbox;
+
+pub(crate) use capture::{Captured, Whole};
+pub(crate) use confined::ConfinedCommand;
+pub(crate) use run::{Ending, Ran, Run, RunError};
+
+/// How commands are run in a location.
+pub struct Processes {
+    /// What a command's environment holds: no secrets, and nothing that makes programs load others.
+    pub environment: Vec<(OsString, OsString)>,
+    /// The shell to use, if one is configured.
+    pub shell: Option<PathBuf>,
+    /// What `~` stands for.
+    pub home: Option<PathBuf>,
+    /// What no command may look into.
+    pub hidden: Vec<PathBuf>,
+    /// How commands are confined.
+    pub confinement: Confinement,
+    /// How long a command may take unless it says otherwise.
+    pub timeout: Duration,
+    /// How much of an output is shown.
+    pub shown: Budget,
+    sandbox: OnceLock<Sandbox>,
+}
+
+/// How commands are confined.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Confinement {
+    /// How much commands may do.
+    pub profile: ProfileName,
+    /// Directories that may be changed besides the workspace.
+    pub writable: Vec<PathBuf>,
+    /// Whether commands have the network without asking.
+    pub network: bool,
+}
+
+/// A profile by its name.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ProfileName {
+    /// Nothing can be changed.
+    ReadOnly,
+    /// The workspace can be changed.
+    #[default]
+    WorkspaceWrite,
+    /// Everything: a person has switched the sandbox off.
+    FullAccess,
+}
+
+impl Processes {
+    /// Commands with this environment and nothing configured.
+    pub fn new(environment: Vec<(OsString, OsString)>, shown: Budget) -> Processes {
+        Processes {
+            environment,
+            shell: None,
+            home: None,
+            hidden: Vec::new(),
+            confinement: Confinement::default(),
+            timeout: Duration::from_secs(120),
+            shown,
+            sandbox: OnceLock::new(),
+        }
+    }
+
+    /// What this machine can confine. It is tried once, when it is first asked.
+    pub fn sandbox(&self) -> &Sandbox {
+        self.sandbox.get_or_init(Sandbox::probe)
+    }
+}
