@@ -1,6 +1,7 @@
 //! `haft doctor`: looks at everything haft depends on here, and says what is wrong.
 
 use haft::visible;
+use haft_sandbox::Sandbox;
 use serde_json::{Value, json};
 
 use crate::cli::{ConsentArgs, Globals};
@@ -43,6 +44,7 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal) -> Result<Exit, F
         Finding::new("rules", rules(&setting)),
         Finding::new("tools", tools(&setting).await),
         Finding::new("store", store(&setting)),
+        sandbox(&setting),
     ];
     findings.extend(setting.config.warnings().iter().map(|warning| Finding {
         about: "warning",
@@ -67,6 +69,16 @@ fn show(terminal: Terminal, findings: &[Finding]) -> Result<(), Failure> {
         let mark = if finding.ok { style.green("ok  ") } else { style.red("FAIL") };
         terminal.line(&format!("{mark} {:8} {}", finding.about, haft::visible_lines(&finding.text)))
     })
+}
+
+/// What confines commands here. That less than everything does is no fault of haft's, but it must be known.
+fn sandbox(setting: &Setting) -> Finding {
+    let sandbox = Sandbox::probe();
+    let configured = match setting.config.sandbox().0 {
+        Some("full-access" | "off") => "; switched off by the configuration",
+        _ => "",
+    };
+    Finding { about: "sandbox", ok: true, text: format!("{}{configured}", sandbox.report()) }
 }
 
 fn project(setting: &Setting) -> String {

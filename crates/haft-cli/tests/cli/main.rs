@@ -5,6 +5,7 @@
 mod support;
 
 mod bad_input;
+mod commands;
 mod contract;
 mod documents;
 mod outputs;

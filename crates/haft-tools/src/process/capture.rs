@@ -119,9 +119,10 @@ fn boundary(bytes: &[u8], room: usize, lines: usize) -> usize {
 fn last(bytes: &[u8], room: Budget) -> &[u8] {
     let within = &bytes[bytes.len().saturating_sub(room.bytes)..];
     let body = within.strip_suffix(b"\n").unwrap_or(within);
-    let newlines = body.iter().enumerate().rev().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
+    let mut newlines =
+        body.iter().enumerate().rev().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
     let by_lines = newlines.clone().nth(room.lines.saturating_sub(1));
-    let start = by_lines.or_else(|| if within.len() < bytes.len() { newlines.last() } else { None });
+    let start = by_lines.or_else(|| if within.len() < bytes.len() { newlines.next_back() } else { None });
     &within[start.unwrap_or(0)..]
 }
 

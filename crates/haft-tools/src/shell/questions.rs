@@ -74,7 +74,7 @@ fn touched(workspace: &Workspace, analysis: &Analysis) -> Vec<(Place, bool)> {
         Names { base: workspace.directory(), known: HashSet::new(), missing: HashSet::new() };
     let mut places = Vec::new();
     for effect in analysis.commands.iter().flat_map(effects) {
-        if seen.contains(&effect) {
+        if seen.contains(&effect) || is_of_its_own(&effect) {
             continue;
         }
         if names.may_matter(&effect.path) {
@@ -84,6 +84,16 @@ fn touched(workspace: &Workspace, analysis: &Analysis) -> Vec<(Place, bool)> {
         seen.insert(effect);
     }
     places
+}
+
+/// Whether a command only looks at what the kernel shows of itself: a confined command has a `/proc` and a `/dev` of its
+/// own. What leads back out of them is no part of that.
+fn is_of_its_own(effect: &FileEffect) -> bool {
+    const TREES: [&str; 2] = ["/proc", "/dev"];
+    const WAYS_OUT: [&str; 8] = ["root", "cwd", "fd", "exe", "map_files", "task", "..", "shm"];
+    let is_there = TREES.iter().any(|tree| effect.path.starts_with(tree));
+    let leads_out = |part: std::path::Component<'_>| WAYS_OUT.iter().any(|way| part.as_os_str() == *way);
+    !effect.changes && is_there && !effect.path.components().any(leads_out)
 }
 
 /// Most words of a script name nothing. Only the first step into the workspace is looked at to see that.

@@ -39,12 +39,12 @@ fn models_are_shown_what_suits_them() {
     let shown = |model| -> Vec<String> {
         bench.definitions(model).iter().map(|tool| tool.name.to_string()).collect()
     };
-    let all = ["read", "glob", "grep", "edit", "write", "list", "todowrite", "todoread"];
+    let all = ["bash", "read", "glob", "grep", "edit", "write", "list", "todowrite", "todoread"];
     assert_eq!(shown(None), [&all[..], &["apply_patch"]].concat());
     assert_eq!(shown(Some("claude-sonnet-4-5")), all);
     assert_eq!(
         shown(Some("gpt-5")),
-        ["read", "glob", "grep", "list", "todowrite", "todoread", "apply_patch"]
+        ["bash", "read", "glob", "grep", "list", "todowrite", "todoread", "apply_patch"]
     );
     let order: Vec<String> = bench.all_definitions().iter().map(|tool| tool.name.to_string()).collect();
     assert_eq!(order, [&["invalid"], &all[..], &["apply_patch", "patch", "undo"]].concat());
@@ -56,6 +56,7 @@ fn tools_that_change_files_share_an_action() {
         Bench::new().all_definitions().iter().map(|tool| format!("{} {}", tool.name, tool.action)).collect();
     let expected = [
         "invalid invalid",
+        "bash bash",
         "read read",
         "glob glob",
         "grep grep",
@@ -96,6 +97,37 @@ fn schemas_are_what_models_know() {
           "required": [
             "tool",
             "error"
+          ]
+        }
+
+        bash
+        {
+          "type": "object",
+          "additionalProperties": false,
+          "properties": {
+            "command": {
+              "type": "string",
+              "description": "The script to run."
+            },
+            "timeout": {
+              "type": "integer",
+              "description": "How long it may take, in milliseconds. Two minutes unless given."
+            },
+            "workdir": {
+              "type": "string",
+              "description": "The directory to run it in: absolute, or relative to the working directory, which it is unless given."
+            },
+            "description": {
+              "type": "string",
+              "description": "What it does, in five to ten words."
+            },
+            "network": {
+              "type": "boolean",
+              "description": "Whether it needs the network, which the user is asked for."
+            }
+          },
+          "required": [
+            "command"
           ]
         }
 

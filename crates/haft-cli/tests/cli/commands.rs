@@ -1,0 +1,191 @@
+//! Commands: run through the whole binary, confined by whatever this machine offers.
+
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::support::{Place, Ran};
+
+/// Runs a script, and answers every question with yes.
+fn bash(place: &Place, script: &str) -> Value {
+    let input = json!({ "command": script }).to_string();
+    place.run(&["call", "bash", &input, "--json"]).json()
+}
+
+fn output(done: &Value) -> &str {
+    done["output"].as_str().unwrap_or_else(|| panic!("{done}"))
+}
+
+/// Whether this machine confines commands. Says loudly if it does not.
+fn is_confined(place: &Place) -> bool {
+    let found = place.run(&["doctor", "--json"]).json();
+    let findings = found["findings"].as_array().unwrap();
+    let sandbox = findings.iter().find(|finding| finding["about"] == "sandbox").unwrap();
+    let level = sandbox["text"].as_str().unwrap();
+    let is_confined = level.starts_with("namespaces") || level.starts_with("bubblewrap");
+    if !is_confined {
+        eprintln!("NOT TESTED: commands are not confined here: {level}");
+    }
+    is_confined
+}
+
+#[test]
+fn a_command_reports_what_it_printed_and_how_it_ended() {
+    let place = Place::new();
+    if !is_confined(&place) {
+        return;
+    }
+    let done = bash(&place, "echo out; echo err >&2; pwd; exit 3");
+    assert_eq!(output(&done), format!("out\nerr\n{}\n", place.ws().display()));
+    assert_eq!((&done["metadata"]["exit"], &done["metadata"]["truncated"]), (&json!(3), &json!(false)));
+    assert_eq!(output(&bash(&place, "cat; kill -9 $$")).lines().last(), Some("</shell_metadata>"));
+
+    let binary = bash(&place, "head -c 1000 /dev/urandom; printf '\\0'");
+    assert_eq!(output(&binary), "(binary output, 1001 bytes)");
+}
+
+#[test]
+fn a_long_output_is_shown_at_both_ends_and_kept_whole() {
+    let place = Place::new();
+    if !is_confined(&place) {
+        return;
+    }
+    let done = bash(&place, "seq 1 300000");
+    let shown = output(&done);
+    assert!(shown.starts_with("1\n2\n") && shown.ends_with("299999\n300000\n"), "{} bytes", shown.len());
+    assert!(shown.len() < 60_000 && shown.contains("Full output saved to: haft://output/out_"));
+    let whole: String = (1..=300_000).map(|line| format!("{line}\n")).collect();
+    assert_eq!(
+        (&done["retained"]["bytes"], &done["retained"]["lines"]),
+        (&json!(whole.len()), &json!(300_000))
+    );
+    assert!(place.run(&["output", done["call"].as_str().unwrap()]).out == whole);
+}
+
+#[test]
+fn time_is_limited_and_nothing_is_left_behind() {
+    let place = Place::new();
+    if !is_confined(&place) {
+        return;
+    }
+    let script = "echo begun; trap '' TERM; (setsid sleep 4711.5 &) ; sleep 4711.5; echo never";
+    let input = json!({ "command": script, "timeout": 700 }).to_string();
+    let done = place.run(&["call", "bash", &input, "--json"]).json();
+    assert!(output(&done).starts_with("begun\n"), "{done}");
+    assert!(output(&done).contains("exceeding timeout 700 ms") && done["metadata"]["exit"].is_null());
+    // What is left in the background when a script ends is ended with it.
+    bash(&place, "(setsid nohup sleep 4711.5 >/dev/null 2>&1 &) ; echo done");
+    assert!(!is_running("4711.5"));
+}
+
+#[test]
+fn killing_haft_leaves_no_process_behind() {
+    let place = Place::new();
+    if !is_confined(&place) {
+        return;
+    }
+    let mut command = place.command(&["call", "bash", "command=touch started; sleep 4812.5"]);
+    let mut haft = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    while !place.ws().join("started").exists() {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    haft.kill().unwrap();
+    haft.wait().unwrap();
+    while is_running("4812.5") {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    // The next start knows that it does not know.
+    assert_eq!(place.log()[0]["reason"], "interrupted");
+}
+
+/// Whether a sleep of this length runs.
+fn is_running(length: &str) -> bool {
+    let command_line =
+        |entry: std::io::Result<std::fs::DirEntry>| std::fs::read(entry.ok()?.path().join("cmdline")).ok();
+    let wanted = format!("sleep\0{length}\0");
+    std::fs::read_dir("/proc").unwrap().filter_map(command_line).any(|line| line == wanted.as_bytes())
+}
+
+#[test]
+fn the_kernel_refuses_what_was_not_granted() {
+    let place = Place::new();
+    if !is_confined(&place) {
+        return;
+    }
+    place.file(".git/config", "[core]\n");
+    let outside = place.outside().join("x");
+    // What the analysis cannot see, the kernel does.
+    place.file(
+        "sneak.sh",
+        &format!("echo x > {}\necho evil >> .git/config\necho ok > inside\n", outside.display()),
+    );
+    let done = bash(&place, "sh sneak.sh");
+    assert_eq!(done["status"], "completed", "{done}");
+    assert!(!outside.exists());
+    assert_eq!(place.read(".git/config"), "[core]\n");
+    assert_eq!(place.read("inside"), "ok\n");
+    place.file("net.sh", "exec 3<>/dev/tcp/127.0.0.1/9\n");
+    let net = bash(&place, "bash net.sh");
+    assert!(output(&net).contains("nreachable") || output(&net).contains("rror"), "{net}");
+}
+
+#[test]
+fn leaving_asks_and_what_is_agreed_to_is_what_the_kernel_permits() {
+    let place = Place::new();
+    if !is_confined(&place) {
+        return;
+    }
+    let script = format!("echo x > {}/x", place.outside().display());
+    let input = json!({ "command": script }).to_string();
+    let refused = place.run(&["call", "bash", &input, "--json"]);
+    assert_eq!(refused.code, 6, "{}", refused.out);
+    let allowed = place.run(&["call", "bash", &input, "--json", "--allow", "external_directory"]);
+    assert_eq!(allowed.json()["metadata"]["exit"], 0, "{}", allowed.out);
+    assert!(place.outside().join("x").exists());
+
+    let network = json!({ "command": "true", "network": true }).to_string();
+    assert_eq!(place.run(&["call", "bash", &network]).code, 6, "the network is asked for");
+    assert_eq!(place.run(&["call", "bash", &network, "--allow", "*"]).code, 6, "whatever * allows");
+    assert_eq!(place.run(&["call", "bash", &network, "--allow", "network"]).code, 0);
+}
+
+#[test]
+fn secrets_are_not_in_the_environment_of_commands() {
+    let place = Place::new();
+    if !is_confined(&place) {
+        return;
+    }
+    let mut command = place.command(&["call", "bash", "command=env", "--json"]);
+    command.env("GITHUB_TOKEN", "ghp_canary_value").env("LD_PRELOAD_X", "1").env("PLAIN", "seen");
+    let done = crate::support::ran(command.output().unwrap());
+    let text = done.json()["output"].as_str().unwrap().to_owned();
+    assert!(text.contains("PLAIN=seen") && text.contains("TERM=dumb"));
+    assert!(!text.contains("canary") && !text.contains("LD_") && !text.contains("HAFT_HOME"), "{text}");
+}
+
+#[test]
+fn bad_input_is_told_and_nothing_is_run() {
+    let place = Place::new();
+    let told = |input: &Value| -> Ran {
+        place.run_with(&["call", "bash", "-", "--json"], input.to_string().as_bytes())
+    };
+    for (input, code, words) in [
+        (json!({ "command": " \n" }), 3, "command is empty"),
+        (json!({ "command": "touch ran", "timeout": -1 }), 3, "must be a positive number"),
+        (json!({ "command": "touch ran", "workdir": "missing" }), 3, "no directory"),
+        (json!({ "command": "touch ran", "workdir": "" , "timeout": 0 }), 3, "must be a positive number"),
+        (json!({ "command": format!("touch ran {}", "x".repeat(200_000)) }), 3, "bytes"),
+        (json!({}), 4, "command"),
+    ] {
+        let ran = told(&input);
+        assert_eq!(ran.code, code, "{}", ran.out);
+        assert!(ran.out.contains(words), "{}", ran.out);
+    }
+    assert!(!place.ws().join("ran").exists());
+    if is_confined(&place) {
+        let unread = told(&json!({ "command": "touch ran; echo 'unterminated" })).json();
+        assert!(output(&unread).contains("nothing of it was run") && !place.ws().join("ran").exists());
+        let unknown = told(&json!({ "command": "no-such-program-here" })).json();
+        assert_eq!(unknown["metadata"]["exit"], 127);
+    }
+}
