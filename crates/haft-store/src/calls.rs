@@ -284,7 +284,9 @@ pub(crate) fn act(
         }
     }
     if images::total(connection)? > bounds.bytes {
-        images::forget(connection, bounds, at_ms)?;
+        // With room to spare, so that a full journal is not searched at every change.
+        let roomy = JournalBounds { bytes: bounds.bytes - bounds.bytes / 8, ..bounds };
+        images::forget(connection, roomy, at_ms)?;
     }
     Ok(())
 }

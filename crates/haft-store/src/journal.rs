@@ -1,6 +1,6 @@
 //! The seam of the journal: what calls changed, and which of it was undone.
 
-use haft::{Attributes, BoxFuture, CallId, Change, Journal, Journaled, StoreError};
+use haft::{Attributes, BoxFuture, CallId, Change, Intent, Journal, Journaled, StoreError};
 use rusqlite::types::Value as SqlValue;
 use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::calls::path_from_sql;
 use crate::fault::Fault;
 use crate::files::Places;
-use crate::images;
 use crate::store::Store;
+use crate::{images, reconcile};
 
 /// How long a chain of undoing and undoing that is followed.
 const CHAIN_MAX: usize = 1000;
@@ -43,7 +43,7 @@ impl Journal for Store {
 
 impl Store {
     /// The calls that changed files, are no undoing themselves and are not undone altogether: of a session, or else of
-    /// the project; the newest first.
+    /// the project; the newest first. Of a call that was cancelled, failed or died, the files tell whether it did.
     pub fn undoable(
         &self,
         session: Option<&haft::SessionId>,
@@ -51,9 +51,9 @@ impl Store {
     ) -> Result<Vec<CallId>, StoreError> {
         self.read("read the journal", |connection| {
             let mut statement = connection.prepare(
-                "SELECT call.id FROM call JOIN session ON session.id = call.session
+                "SELECT call.id, state FROM call JOIN session ON session.id = call.session
                  WHERE (session.id = ?1 OR (?1 IS NULL AND session.project = ?2))
-                   AND (state = 'completed' OR reason = 'interrupted')
+                   AND state IN ('completed', 'error')
                    AND EXISTS (SELECT 1 FROM intent WHERE intent.call = call.id)
                    AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.call = call.id)
                  ORDER BY call.seq DESC",
@@ -61,14 +61,12 @@ impl Store {
             let mut calls = statement.query(params![session.map(haft::SessionId::as_str), self.0.project])?;
             let mut found = Vec::new();
             while let Some(row) = calls.next()? {
-                let id: String = row.get(0)?;
-                let mut paths = connection.prepare_cached("SELECT path FROM intent WHERE call = ?1")?;
-                let paths = paths
-                    .query_map([&id], |row| row.get::<_, SqlValue>(0))?
-                    .collect::<Result<Vec<_>, _>>()?;
+                let (id, state): (String, String) = (row.get(0)?, row.get(1)?);
+                let is_certain = state == "completed";
                 let mut is_standing = false;
-                for path in &paths {
-                    is_standing |= undone_by(connection, &id, path, 0)?.is_none();
+                for (path, intent) in announced(connection, &id)? {
+                    let was_made = || is_certain || is_made(&intent);
+                    is_standing |= undone_by(connection, &id, &path, 0)?.is_none() && was_made();
                 }
                 if is_standing {
                     found.extend(CallId::parse(&id).ok());
@@ -80,6 +78,23 @@ impl Store {
             Ok(found)
         })
     }
+}
+
+/// The changes that a call announced, each with its path as it is stored.
+fn announced(connection: &Connection, call: &str) -> Result<Vec<(SqlValue, Intent)>, Fault> {
+    let mut statement =
+        connection.prepare_cached("SELECT path, before, after FROM intent WHERE call = ?1")?;
+    let found = statement.query_map([call], |row| {
+        let intent = Intent { path: path_from_sql(row.get_ref(0)?), before: row.get(1)?, after: row.get(2)? };
+        Ok((row.get(0)?, intent))
+    })?;
+    Ok(found.collect::<Result<_, _>>()?)
+}
+
+/// Whether a file holds what a call was to leave, and did not before.
+fn is_made(intent: &Intent) -> bool {
+    let found = reconcile::look(intent);
+    found.is_after && !found.is_before
 }
 
 /// The changes that a call announced, with their images.

@@ -2,9 +2,10 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use haft::{CallId, Change, Ended, Intent, Interruption, Restorer, SessionId};
+use haft::{CallId, Change, Ended, Image, Intent, Interruption, Reopen, Restorer, SessionId};
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
 use crate::calls::path_from_sql;
@@ -18,7 +19,7 @@ use crate::process::Census;
 use crate::redact::{REDACTED, Redactor};
 
 /// Larger files are not read only to find out what became of a call.
-const FILE_BYTES_MAX: u64 = 1 << 30;
+const FILE_BYTES_MAX: u64 = 4 << 30;
 
 /// So much of a directory is searched for what was left behind.
 const ENTRIES_MAX: usize = 100_000;
@@ -142,8 +143,8 @@ impl Unsettled {
         Ok(self)
     }
 
-    /// What became of it, from what is there now. What it left half done beside its files is removed first; if it had
-    /// changed some files and not others, the ones it had changed are put back.
+    /// What became of it, from what is there now. If it had changed some files and not others, the ones it had changed
+    /// are put back; then what it left beside its files is removed.
     fn judge(
         &self,
         connection: &Connection,
@@ -153,24 +154,35 @@ impl Unsettled {
         if !self.acted {
             return Ok(Interruption::NotStarted);
         }
-        for intent in &self.intents {
-            tidy_up(intent);
+        let changes = journal::changes(connection, places, &self.id)?;
+        let interruption = self.conclude(&changes, restorer);
+        for change in &changes {
+            let intent = change.intent();
+            // What the journal does not keep must not be lost as long as it may be needed.
+            let spared = match (interruption, &change.before) {
+                (Interruption::Unknown, Some(image)) if image.content.is_none() => Some(&image.digest),
+                _ => None,
+            };
+            tidy_up(&intent, spared);
             // An earlier start may have died while putting it back.
-            tidy_up(&Intent { after: intent.before.clone(), ..intent.clone() });
+            tidy_up(&Intent { after: intent.before.clone(), ..intent }, spared);
         }
+        Ok(interruption)
+    }
+
+    fn conclude(&self, changes: &[Change], restorer: &dyn Restorer) -> Interruption {
         if self.blind || self.intents.is_empty() {
-            return Ok(Interruption::Unknown);
+            return Interruption::Unknown;
         }
         let found: Vec<Found> = self.intents.iter().map(look).collect();
         if found.iter().all(|found| found.is_after) {
-            Ok(Interruption::Committed)
+            Interruption::Committed
         } else if found.iter().all(|found| found.is_before) {
-            Ok(Interruption::NotStarted)
+            Interruption::NotStarted
         } else if found.iter().all(|found| found.is_before || found.is_after) {
-            let changes = journal::changes(connection, places, &self.id)?;
-            Ok(roll_back(&changes, restorer))
+            roll_back(changes, restorer)
         } else {
-            Ok(Interruption::Unknown)
+            Interruption::Unknown
         }
     }
 
@@ -180,21 +192,31 @@ impl Unsettled {
     }
 }
 
-/// Removes the files that held new content and never took their place. One that cannot be removed does no harm.
-fn tidy_up(intent: &Intent) {
-    let Some(entries) = intent.path.parent().and_then(|directory| fs::read_dir(directory).ok()) else {
-        return;
-    };
-    let left = intent.temporary();
-    for entry in entries.take(ENTRIES_MAX).filter_map(Result::ok) {
-        let is_left = entry.file_name().to_str().is_some_and(|name| name.starts_with(&left));
-        if is_left && entry.file_type().is_ok_and(|kind| kind.is_file()) {
-            let _stays = fs::remove_file(entry.path());
+/// Removes the files that held new content and never took their place, or old content that was to come back; but none
+/// with the content that is spared. One that cannot be removed does no harm.
+fn tidy_up(intent: &Intent, spared: Option<&String>) {
+    for path in left_beside(intent) {
+        if spared.is_none_or(|spared| content(&path).flatten().as_ref() != Some(spared)) {
+            let _stays = fs::remove_file(path);
         }
     }
 }
 
-/// Puts back every file that holds what the call was to leave.
+/// The files that a change left beside the one it was for.
+fn left_beside(intent: &Intent) -> Vec<PathBuf> {
+    let Some(entries) = intent.path.parent().and_then(|directory| fs::read_dir(directory).ok()) else {
+        return Vec::new();
+    };
+    let beginning = intent.temporary();
+    let is_left = |entry: &fs::DirEntry| {
+        entry.file_name().to_str().is_some_and(|name| name.starts_with(&beginning))
+            && entry.file_type().is_ok_and(|kind| kind.is_file())
+    };
+    entries.take(ENTRIES_MAX).filter_map(Result::ok).filter(is_left).map(|entry| entry.path()).collect()
+}
+
+/// Puts back every file that holds what the call was to leave. What the journal did not keep, because it is too large,
+/// stands beside its file.
 fn roll_back(changes: &[Change], restorer: &dyn Restorer) -> Interruption {
     for change in changes {
         let intent = change.intent();
@@ -202,7 +224,17 @@ fn roll_back(changes: &[Change], restorer: &dyn Restorer) -> Interruption {
         if found.is_before {
             continue;
         }
-        let restored = found.is_after && restorer.restore(change).is_ok();
+        let whole = match &change.before {
+            Some(image) if image.content.is_none() => {
+                let aside = left_beside(&intent)
+                    .into_iter()
+                    .find(|path| content(path).flatten().as_ref() == Some(&image.digest));
+                let kept = aside.map(|path| Arc::new(Aside(path)) as Arc<dyn Reopen>);
+                Change { before: Some(Image { content: kept, ..image.clone() }), ..change.clone() }
+            }
+            Some(_) | None => change.clone(),
+        };
+        let restored = found.is_after && restorer.restore(&whole).is_ok();
         if !restored {
             return Interruption::Unknown;
         }
@@ -210,13 +242,22 @@ fn roll_back(changes: &[Change], restorer: &dyn Restorer) -> Interruption {
     Interruption::RolledBack
 }
 
-/// How a file compares with what a call announced.
-struct Found {
-    is_before: bool,
-    is_after: bool,
+/// What a file held, in a file beside it.
+struct Aside(PathBuf);
+
+impl Reopen for Aside {
+    fn open(&self) -> io::Result<Box<dyn io::Read + Send + '_>> {
+        Ok(Box::new(File::open(&self.0)?))
+    }
 }
 
-fn look(intent: &Intent) -> Found {
+/// How a file compares with what a call announced.
+pub(crate) struct Found {
+    pub(crate) is_before: bool,
+    pub(crate) is_after: bool,
+}
+
+pub(crate) fn look(intent: &Intent) -> Found {
     match content(&intent.path) {
         Some(now) => Found { is_before: now == intent.before, is_after: now == intent.after },
         None => Found { is_before: false, is_after: false },

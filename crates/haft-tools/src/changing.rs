@@ -1,6 +1,7 @@
 //! How every tool that changes files does it: plan on what stands there, ask, commit, and plan anew if somebody else
 //! was quicker.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use haft::permission::{Ask, Effect, Gate, Question};
@@ -22,6 +23,10 @@ pub(crate) enum Hold {
     Enough,
     /// All of it, or the file is refused.
     Whole,
+}
+
+fn paths(changes: &ChangeSet) -> impl Iterator<Item = &Path> {
+    changes.files().iter().map(|file| file.place().real())
 }
 
 /// Changes files of one location.
@@ -73,15 +78,23 @@ impl Changing {
         T: Send,
     {
         let mut attempt = 1;
+        let (mut changes, mut outcome) = plan().await?;
         loop {
-            let (changes, outcome) = plan().await?;
             let questions = changes.questions();
-            match self.commit(changes, context).await? {
+            let announced: Vec<PathBuf> = paths(&changes).map(Path::to_owned).collect();
+            let changed = match self.commit(changes, context).await? {
                 Ok(()) => return Ok(outcome),
-                Err(changed) if attempt == ATTEMPTS_MAX => return Err(changed.into()),
-                Err(changed) if !self.is_allowed(&questions, context).await? => return Err(changed.into()),
-                Err(_) => attempt += 1,
+                Err(changed) => changed,
+            };
+            if attempt == ATTEMPTS_MAX || !self.is_allowed(&questions, context).await? {
+                return Err(changed.into());
             }
+            (changes, outcome) = plan().await?;
+            // The journal holds what was announced: a call that completes has changed all of it.
+            if !announced.iter().all(|path| paths(&changes).any(|planned| planned == path)) {
+                return Err(changed.into());
+            }
+            attempt += 1;
         }
     }
 
@@ -132,5 +145,38 @@ impl Changing {
             }
         }
         Ok(Ok(()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+    use crate::testing::{Bench, run};
+
+    #[test]
+    fn a_plan_made_anew_without_a_file_that_was_announced_is_not_carried_out() {
+        let bench = Bench::new();
+        bench.file("a.txt", "a");
+        bench.file("b.txt", "b");
+        let (changing, context) = (Changing::new(&bench.services), bench.context());
+        let attempts = AtomicUsize::new(0);
+        let plan = || async {
+            let is_first = attempts.fetch_add(1, Ordering::Relaxed) == 0;
+            let mut files = Vec::new();
+            for name in if is_first { &["a.txt", "b.txt"][..] } else { &["b.txt"] } {
+                let place = changing.workspace.resolve(name)?;
+                let draft = changing.draft(&place, Hold::Enough, &context).await?;
+                files.push(draft.replace("new")?);
+            }
+            if is_first {
+                bench.file("a.txt", "somebody else's");
+            }
+            Ok::<_, ToolError>((ChangeSet::new(changing.action(), files), ()))
+        };
+        let made = run(changing.make(&context, plan));
+        assert!(matches!(made, Err(ToolError::Failure(why)) if why.contains("a.txt")));
+        assert_eq!((bench.text("b.txt").as_str(), attempts.into_inner()), ("b", 2));
     }
 }

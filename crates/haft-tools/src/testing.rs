@@ -5,6 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use expect_test::Expect;
 use haft::permission::{
@@ -174,7 +175,11 @@ impl Bench {
 
     /// Settles a call that must complete, and returns its id.
     pub(crate) fn made(&self, tool: &str, input: Value) -> CallId {
-        let context = self.context();
+        self.made_as(self.context(), tool, input)
+    }
+
+    /// The same as a call that was begun earlier.
+    pub(crate) fn made_as(&self, context: ToolContext, tool: &str, input: Value) -> CallId {
         match self.settle_as(context.clone(), tool, input) {
             Settlement::Completed(_) => context.call,
             Settlement::Rejected(rejection) => panic!("rejected: {rejection}"),
@@ -187,6 +192,20 @@ impl Bench {
             let call = Call { context, provider_id: None, name: tool.to_owned(), input: Input::Json(input) };
             turn.settle(call).await.unwrap()
         })
+    }
+
+    /// Begins a call and drops it after a while.
+    pub(crate) fn abandon(&self, tool: &str, input: Value, after: Duration) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let work = async {
+            let turn = self.registry.turn(&spec(Audience::Operator), self.turn_services()).await.unwrap();
+            let (context, name) = (self.context(), tool.to_owned());
+            let call = Call { context, provider_id: None, name, input: Input::Json(input) };
+            // Whether it was quicker is told by the files.
+            let _settled = tokio::time::timeout(after, turn.settle(call)).await;
+        };
+        runtime.block_on(work);
+        runtime.shutdown_background();
     }
 
     /// The same bench, on which a tool takes the place of the one of its name.

@@ -106,10 +106,13 @@ async fn plan_file(
         Err(failed @ WorkspaceError::Read { .. }) => return Err(Trouble::Failed(failed)),
         Err(in_the_way) => return Err(refused(Some(place), in_the_way.to_string(), String::new())),
     };
-    let Some((first, calls)) = followed_back(&draft, changes) else {
-        let Some(last) = changes.iter().find(|change| change.is_certain) else { return Ok(None) };
-        let since = since(&draft, &last.change);
-        return Err(refused(Some(place), format!("it has been changed since {}", last.call), since));
+    let (first, calls) = match followed_back(&draft, changes) {
+        Followed::Back(first, calls) => (first, calls),
+        Followed::Nowhere => return Ok(None),
+        Followed::Stuck { at, found } => {
+            let since = since(&draft, &at.change, found);
+            return Err(refused(Some(place), format!("it has been changed since {}", at.call), since));
+        }
     };
     let restored = match first.restoring() {
         None => None,
@@ -122,33 +125,52 @@ async fn plan_file(
     Ok(Some(draft.become_image(restored).undoing(calls, made)))
 }
 
-/// Follows the changes back from what stands there: the first of them, and the calls that made them. `None` if what
-/// stands there is not what they left.
-fn followed_back<'a>(draft: &Draft, changes: &'a [Journaled]) -> Option<(&'a Change, Vec<CallId>)> {
-    let digest = |image: Option<&Image>| image.map(|image| image.digest.clone());
-    let mut stands = digest(draft.standing());
-    let mut first = None;
-    let mut calls = Vec::new();
-    for journaled in changes {
-        if digest(journaled.change.after.as_ref()) == stands {
-            stands = digest(journaled.change.before.as_ref());
-            first = Some(&journaled.change);
-            calls.push(journaled.call.clone());
-        } else if journaled.is_certain {
-            // Somebody else changed the file between two of the calls, or after the last.
-            return None;
-        }
-    }
-    first.map(|first| (first, calls))
+/// Where following changes back from what stands there leads.
+enum Followed<'a> {
+    /// To the first of them. The calls that made them.
+    Back(&'a Change, Vec<CallId>),
+    /// None of them was made after all.
+    Nowhere,
+    /// To something that the call is not known to have left: somebody else changed the file after it.
+    Stuck { at: &'a Journaled, found: Option<&'a Image> },
 }
 
-/// What was done to a file since a change left it.
-fn since(draft: &Draft, change: &Change) -> String {
-    let left = change.after.as_ref().map(loaded).transpose();
-    match left {
-        Ok(left) => difference(draft.place(), left.as_ref(), draft.standing()),
+/// Follows the changes back from what stands there. Each leads to what it was made on, so their order is found by that:
+/// calls that ran side by side may have changed the file in another order than they were made in.
+fn followed_back<'a>(draft: &'a Draft, changes: &'a [Journaled]) -> Followed<'a> {
+    let digest = |image: Option<&'a Image>| image.map(|image| image.digest.as_str());
+    let mut stands = draft.standing();
+    let mut left: Vec<&'a Journaled> = changes.iter().collect();
+    let mut first = None;
+    let mut calls = Vec::new();
+    loop {
+        let leads_here = |known: &&'a Journaled| digest(known.change.after.as_ref()) == digest(stands);
+        // One that may never have been made counts only where no other leads on.
+        let certain = left.iter().position(|known| known.is_certain && leads_here(known));
+        let Some(next) = certain.or_else(|| left.iter().position(leads_here)) else { break };
+        let Journaled { call, change, .. } = left.remove(next);
+        stands = change.before.as_ref();
+        first = Some(change);
+        calls.push(call.clone());
+    }
+    match (left.into_iter().find(|known| known.is_certain), first) {
+        (Some(at), _) => Followed::Stuck { at, found: stands },
+        (None, Some(first)) => Followed::Back(first, calls),
+        (None, None) => Followed::Nowhere,
+    }
+}
+
+/// What was done to a file between what a change left and what was found.
+fn since(draft: &Draft, change: &Change, found: Option<&Image>) -> String {
+    let known = |image: &Image| match draft.standing() {
+        Some(standing) if standing.digest == image.digest => Ok(standing.clone()),
+        Some(_) | None => loaded(image),
+    };
+    let (left, found) = (change.after.as_ref().map(known).transpose(), found.map(known).transpose());
+    match (left, found) {
+        (Ok(left), Ok(found)) => difference(draft.place(), left.as_ref(), found.as_ref()),
         // It is no longer kept; that it differs is all there is to say.
-        Err(_) => String::new(),
+        (Err(_), _) | (_, Err(_)) => String::new(),
     }
 }
 

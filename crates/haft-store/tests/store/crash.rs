@@ -182,6 +182,32 @@ fn the_files_tell_what_became_of_a_call() {
 }
 
 #[test]
+fn what_only_stands_beside_its_file_is_put_back_or_left_there() {
+    let aside = |scene: &Scene| {
+        let digest = |text: &str| Some(haft_store::digest(text.as_bytes()));
+        let path = scene.dir.path().join("a");
+        let intent = haft::Intent { path, before: digest("before"), after: digest("after") };
+        format!("{}-0", intent.temporary())
+    };
+    let half = |scene: &Scene| {
+        scene.write("a", "after");
+        scene.write(&aside(scene), "before");
+    };
+    let (interruption, notices, scene) = outcome_of("both", half);
+    assert_eq!((interruption, notices), (Interruption::RolledBack, 0));
+    assert_eq!(fs::read_to_string(scene.dir.path().join("a")).unwrap(), "before");
+    assert!(!scene.dir.path().join(aside(&scene)).exists());
+
+    let half_and_changed = |scene: &Scene| {
+        half(scene);
+        scene.write("b", "somebody else's");
+    };
+    let (interruption, _, scene) = outcome_of("both", half_and_changed);
+    assert_eq!(interruption, Interruption::Unknown);
+    assert_eq!(fs::read_to_string(scene.dir.path().join(aside(&scene))).unwrap(), "before");
+}
+
+#[test]
 fn of_two_changes_to_one_file_the_first_before_and_the_last_after_count() {
     assert_eq!(outcome("twice", |_| {}), (Interruption::NotStarted, 0));
     assert_eq!(outcome("twice", |scene| scene.write("a", "between")), (Interruption::Unknown, 1));

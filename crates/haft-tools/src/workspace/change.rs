@@ -13,7 +13,7 @@ use super::digest::Digest;
 use super::error::WorkspaceError;
 use super::place::Place;
 use super::protected::Protection;
-use crate::blocking::blocking;
+use crate::blocking::blocking_to_the_end;
 
 /// One file that is to be changed: what it holds, and what it is to hold.
 #[derive(Debug)]
@@ -189,8 +189,8 @@ impl Workspace {
     /// If one change fails, those before it are taken back.
     pub async fn change(&self, permit: Permit<ChangeSet>) -> Result<Vec<Changed>, WorkspaceError> {
         let workspace = self.clone();
-        // Once begun it is not stopped: a commit is done or not done.
-        blocking(move |_| {
+        // It can be stopped until the first file is put in its place: a commit is done or not done.
+        blocking_to_the_end(move |stop| {
             let ChangeSet { files, .. } = permit.into_target();
             let _alone = workspace.0.commits.lock().unwrap_or_else(PoisonError::into_inner);
             let entries = files.iter().map(|file| {
@@ -203,7 +203,7 @@ impl Workspace {
                     after: file.after.as_ref(),
                 }
             });
-            commit(entries.collect())?;
+            commit(entries.collect(), stop)?;
             for directory in files.iter().flat_map(|file| &file.unmakes) {
                 let (root, relative) = workspace.root_of(directory);
                 root.remove_empty_directory(&relative);

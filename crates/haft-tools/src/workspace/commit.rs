@@ -19,6 +19,7 @@ use super::file::LOOK;
 use super::lock::lock;
 use super::root::{Made, Root};
 use super::temporary::Temporary;
+use crate::blocking::Stop;
 
 /// A file to be changed: where it is, what it must hold, and what it is to hold.
 pub(super) struct Entry<'a> {
@@ -30,8 +31,9 @@ pub(super) struct Entry<'a> {
     pub(super) after: Option<&'a Image>,
 }
 
-/// Makes every file hold what it is to hold, or leaves all of them as they were.
-pub(super) fn commit(entries: Vec<Entry<'_>>) -> Result<(), WorkspaceError> {
+/// Makes every file hold what it is to hold, or leaves all of them as they were. Whoever stops it is heeded until the
+/// first file is touched.
+pub(super) fn commit(entries: Vec<Entry<'_>>, stop: &Stop) -> Result<(), WorkspaceError> {
     // Dropped last: directories can be removed again only when nothing is left in them.
     let mut made = Made::default();
     let mut directories = Directories::default();
@@ -40,18 +42,25 @@ pub(super) fn commit(entries: Vec<Entry<'_>>) -> Result<(), WorkspaceError> {
         slots.push(Slot::open(entry, &mut directories, &mut made)?);
     }
     if let Some(first) = slots.first() {
-        directories.lock(&first.entry.shown)?;
+        directories.lock(&first.entry.shown, stop)?;
     }
     for slot in &mut slots {
         slot.standing = slot.look_again()?;
     }
     for slot in &mut slots {
+        go_on(stop)?;
         slot.stage()?;
     }
+    go_on(stop)?;
     put_all(&mut slots)?;
     let durable = directories.sync().and(made.keep());
     let shown = || slots.iter().map(|slot| slot.entry.shown.as_str()).collect::<Vec<_>>().join(", ");
     durable.map_err(|error| WorkspaceError::NotDurable { path: shown(), source: error.into() })
+}
+
+/// Fails once nobody waits for the commit any more.
+pub(super) fn go_on(stop: &Stop) -> Result<(), WorkspaceError> {
+    if stop.is_set() { Err(WorkspaceError::Stopped) } else { Ok(()) }
 }
 
 /// Puts every file in its place. If one fails, those before it are taken back, the last first.
@@ -59,17 +68,25 @@ fn put_all(slots: &mut [Slot<'_>]) -> Result<(), WorkspaceError> {
     let needs_way_back = slots.len() > 1;
     for at in 0..slots.len() {
         if let Err(error) = slots[at].put(needs_way_back) {
-            for slot in slots[..at].iter_mut().rev() {
-                slot.take_back().map_err(|source| WorkspaceError::Torn {
-                    path: slot.entry.shown.clone(),
-                    why: error.to_string(),
-                    source,
-                })?;
-            }
-            return Err(error);
+            return Err(take_all_back(&mut slots[..at], error));
         }
     }
     Ok(())
+}
+
+/// Takes back what was put. One that cannot be taken back does not keep the others from it.
+fn take_all_back(slots: &mut [Slot<'_>], error: WorkspaceError) -> WorkspaceError {
+    let mut stuck = Vec::new();
+    for slot in slots.iter_mut().rev() {
+        if let Err(source) = slot.take_back() {
+            stuck.push((slot.entry.shown.clone(), source));
+        }
+    }
+    let paths = stuck.iter().map(|(path, _)| path.as_str()).collect::<Vec<_>>().join(", ");
+    match stuck.pop() {
+        Some((_, source)) => WorkspaceError::Torn { path: paths, why: error.to_string(), source },
+        None => error,
+    }
 }
 
 /// The directories that hold the files, each opened once.
@@ -90,9 +107,9 @@ impl Directories {
     }
 
     /// Locks all of them, in an order that is the same for everybody.
-    fn lock(&mut self, shown: &str) -> Result<(), WorkspaceError> {
+    fn lock(&mut self, shown: &str, stop: &Stop) -> Result<(), WorkspaceError> {
         self.0.sort_by_key(|(identity, _)| *identity);
-        self.0.iter().try_for_each(|(_, directory)| lock(directory, shown))
+        self.0.iter().try_for_each(|(_, directory)| lock(directory, shown, stop))
     }
 
     fn sync(&self) -> Result<(), Errno> {

@@ -139,6 +139,9 @@ pub enum WorkspaceError {
         /// The path.
         path: String,
     },
+    /// Whoever wanted it changed gave up before it was.
+    #[error("nothing was written: the call was cancelled")]
+    Stopped,
     /// A glob does not parse.
     #[error("invalid pattern: {0}")]
     Pattern(#[source] ignore::Error),
@@ -219,6 +222,7 @@ impl From<WorkspaceError> for ToolError {
             | WorkspaceError::NotText { .. }
             | WorkspaceError::Unencodable { .. }
             | WorkspaceError::Locked { .. }
+            | WorkspaceError::Stopped
             | WorkspaceError::Pattern(_)
             | WorkspaceError::IgnoreFile { .. }
             | WorkspaceError::Read { .. }

@@ -6,6 +6,7 @@ use haft::{BoxError, Change, Restorer, visible};
 
 use super::commit::{Entry, commit};
 use super::root::Root;
+use crate::blocking::Stop;
 
 /// Restores files wherever they are. No link on the way is followed, so what is restored is what was changed.
 pub struct DiskRestorer;
@@ -15,13 +16,14 @@ impl Restorer for DiskRestorer {
         let disk = Root::open(Path::new("/"))?;
         let relative = |path: &Path| disk.relative(path).ok_or("the path is not absolute");
         let after = change.restoring();
-        commit(vec![Entry {
+        let entry = Entry {
             root: &disk,
             relative: relative(&change.path)?,
             shown: visible(&change.path.to_string_lossy()),
             before: change.after.as_ref(),
             after: after.as_ref(),
-        }])?;
+        };
+        commit(vec![entry], &Stop::default())?;
         for directory in change.made_directories() {
             disk.remove_empty_directory(&relative(directory)?);
         }

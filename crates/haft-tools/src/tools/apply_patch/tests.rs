@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::time::Duration;
 
 use expect_test::expect;
 use serde_json::{Value, json};
@@ -172,4 +173,24 @@ fn one_denied_file_denies_the_patch_and_a_miss_shows_nothing_unread() {
     assert!(told.contains("second") && !told.contains("secret"), "{told}");
     let closed = bench.ruled(&[("edit", "a.txt", "deny")]);
     assert!(closed.rejected("apply_patch", patch(miss)).contains("edit"), "what is in the way is not told");
+}
+
+#[test]
+fn a_patch_that_is_dropped_half_way_is_over_when_it_is_dropped() {
+    const FILES: usize = 24;
+    let bench = Bench::new();
+    let name = |at: usize| format!("{at}.txt");
+    let (mut old, mut new) = (0, 0);
+    // From before the first file is looked at until after the last is in its place.
+    for round in 0..60 {
+        (0..FILES).for_each(|at| drop(bench.file(&name(at), "old\n")));
+        let update = |at: usize| format!("*** Update File: {}\n@@\n-old\n+new", name(at));
+        let body = (0..FILES).map(update).collect::<Vec<_>>().join("\n");
+        bench.abandon("apply_patch", patch(&body), Duration::from_micros(700 * round));
+        bench.check_no_residue();
+        let changed = (0..FILES).filter(|at| bench.text(&name(*at)) == "new\n").count();
+        assert!(changed == 0 || changed == FILES, "round {round}: {changed} of {FILES} are changed");
+        if changed == 0 { old += 1 } else { new += 1 }
+    }
+    assert!(old > 0, "{old} old, {new} new");
 }

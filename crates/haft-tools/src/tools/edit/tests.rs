@@ -223,11 +223,11 @@ fn what_changed_since_it_was_read_is_not_edited() {
 #[test]
 fn parallel_edits_of_one_file_all_happen() {
     let bench = Bench::new();
-    let before: String = (10..30).map(|line| format!("line{line}\n")).collect();
+    let before: String = (10..60).map(|line| format!("line{line}\n")).collect();
     bench.file("a.txt", &before);
     bench.completed("read", json!({"filePath": "a.txt"}));
     std::thread::scope(|scope| {
-        for line in 10..30 {
+        for line in 10..60 {
             let bench = &bench;
             scope.spawn(move || {
                 bench.completed("edit", input(&format!("line{line}"), &format!("LINE{line}")));

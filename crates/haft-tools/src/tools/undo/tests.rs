@@ -107,6 +107,35 @@ fn several_changes_of_a_file_are_taken_back_together() {
 }
 
 #[test]
+fn changes_are_followed_by_what_they_left_not_by_the_order_of_their_calls() {
+    let bench = Bench::new();
+    bench.file("a.txt", "0\n");
+    // The older call comes second to the file, as when both run side by side.
+    let (older, newer) = (bench.context(), bench.context());
+    bench.made_as(newer.clone(), "edit", edit("a.txt", "0", "1"));
+    bench.made_as(older.clone(), "edit", edit("a.txt", "1", "2"));
+    bench.made("undo", calls(&[&older.call, &newer.call]));
+    assert_eq!(bench.text("a.txt"), "0\n");
+}
+
+#[test]
+fn what_somebody_else_changed_in_between_is_shown() {
+    let bench = Bench::new();
+    bench.file("a.txt", "0\n");
+    let first = bench.made("edit", edit("a.txt", "0", "1"));
+    bench.file("a.txt", "1\nmine\n");
+    let other = bench.again(&[]);
+    bench.completed("read", json!({ "filePath": "a.txt" }));
+    let second = bench.made("edit", edit("a.txt", "1", "2"));
+    let told = other.rejected("undo", calls(&[&first, &second])).replace(first.as_str(), "cal_first");
+    assert!(
+        told.contains("a.txt: it has been changed since cal_first\n") && told.contains("+mine"),
+        "{told}"
+    );
+    assert_eq!(bench.text("a.txt"), "2\nmine\n");
+}
+
+#[test]
 fn nobody_undoes_or_sees_what_they_may_not_change_or_read() {
     let bench = Bench::new();
     bench.file("a.txt", "secret\n");
