@@ -11,7 +11,7 @@ use std::fmt;
 use encoding_rs::{DecoderResult, EncoderResult, GB18030, GBK, UTF_8, UTF_16BE, UTF_16LE};
 
 pub(crate) use newline::Newline;
-pub(crate) use recognize::{Extent, SAMPLE_BYTES, is_binary, is_utf_16, recognize};
+pub(crate) use recognize::{Extent, SAMPLE_BYTES, is_binary, is_utf_16, recognize, recognize_utf_8};
 
 const BOM: char = '\u{feff}';
 
@@ -72,12 +72,19 @@ pub struct Unencodable {
 
 /// Decodes a whole file. What comes back is encoded to exactly these bytes again.
 pub fn decode(bytes: &[u8]) -> Result<Text, NotText> {
+    let (text, encoding) = view(bytes)?;
+    Ok(Text { text: text.into_owned(), encoding })
+}
+
+/// Decodes a whole file, without a copy of what is UTF-8 already.
+pub(crate) fn view(bytes: &[u8]) -> Result<(Cow<'_, str>, Encoding), NotText> {
     let encoding = recognize(bytes, Extent::Whole);
     let bare = bytes.strip_prefix(encoding.bom()).unwrap_or(bytes);
-    if encoding.codec != UTF_16LE && encoding.codec != UTF_16BE {
-        let is_utf_8 = std::str::from_utf8(bare).is_ok();
-        if !is_utf_8 && is_binary(&bytes[..bytes.len().min(SAMPLE_BYTES)]) {
-            return Err(NotText::Binary);
+    if encoding.newline() == Newline::Byte {
+        match std::str::from_utf8(bare) {
+            Ok(text) if encoding.is_utf_8() => return Ok((text.into(), encoding)),
+            Err(_) if is_binary(&bytes[..bytes.len().min(SAMPLE_BYTES)]) => return Err(NotText::Binary),
+            Ok(_) | Err(_) => {}
         }
     }
     let text = strict(encoding.codec, bare)
@@ -89,7 +96,7 @@ pub fn decode(bytes: &[u8]) -> Result<Text, NotText> {
     let exact = |(_, written): &(Encoding, Result<Vec<u8>, _>)| written.as_deref().is_ok_and(|w| w == bytes);
     let mut written: Vec<_> = written.collect();
     if let Some(at) = written.iter().position(exact) {
-        return Ok(Text { text, encoding: written.swap_remove(at).0 });
+        return Ok((text.into(), written.swap_remove(at).0));
     }
     let line = match &written[0].1 {
         Ok(other) => {

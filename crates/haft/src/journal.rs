@@ -46,6 +46,25 @@ pub trait Reopen: Send + Sync {
     fn in_memory(&self) -> Option<&[u8]> {
         None
     }
+
+    /// All of it as text, where it is in memory and known to be UTF-8.
+    fn as_text(&self) -> Option<&str> {
+        None
+    }
+}
+
+impl Reopen for String {
+    fn open(&self) -> io::Result<Box<dyn Read + Send + '_>> {
+        Ok(Box::new(self.as_bytes()))
+    }
+
+    fn in_memory(&self) -> Option<&[u8]> {
+        Some(self.as_bytes())
+    }
+
+    fn as_text(&self) -> Option<&str> {
+        Some(self)
+    }
 }
 
 impl Reopen for Vec<u8> {

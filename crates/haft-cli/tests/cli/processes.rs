@@ -149,3 +149,22 @@ fn wait_for(condition: impl Fn() -> bool) {
     }
     panic!("it did not happen within ten seconds");
 }
+
+#[test]
+fn fifty_processes_edit_one_file_and_every_edit_is_there() {
+    let place = Place::new();
+    let lines: String = (0..50).map(|line| format!("line {line:02}\n")).collect();
+    place.file("a.txt", &lines);
+    let editing: Vec<_> = (0..50)
+        .map(|line| {
+            let (old, new) = (format!("oldString=line {line:02}"), format!("newString=done {line:02}"));
+            let args = ["call", "edit", "filePath=a.txt", old.as_str(), new.as_str()];
+            place.command(&args).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+        })
+        .collect();
+    for child in editing {
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    assert_eq!(place.read("a.txt"), lines.replace("line", "done"));
+}

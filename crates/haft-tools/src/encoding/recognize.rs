@@ -48,6 +48,15 @@ pub(crate) fn recognize(bytes: &[u8], extent: Extent) -> Encoding {
     }
 }
 
+/// The encoding of what is valid UTF-8, which short units of UTF-16 may be too.
+pub(crate) fn recognize_utf_8(text: &str) -> Encoding {
+    if text.starts_with('\u{feff}') {
+        return Encoding::UTF_8.with_bom();
+    }
+    let sample = &text.as_bytes()[..text.len().min(SAMPLE_BYTES)];
+    utf_16(sample).unwrap_or(Encoding::UTF_8)
+}
+
 /// UTF-16 with a byte order mark, or without one where it cannot be mistaken.
 fn utf_16(sample: &[u8]) -> Option<Encoding> {
     let units = |from_bytes: fn([u8; 2]) -> u16| -> Vec<u16> {

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use memchr::memmem;
+
 /// A line without its newline, and where it starts.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Line<'a> {
@@ -70,5 +72,5 @@ pub(crate) fn occurrences(text: &str, find: &str) -> Vec<Range<usize>> {
     if find.is_empty() {
         return Vec::new();
     }
-    text.match_indices(find).map(|(at, found)| at..at + found.len()).collect()
+    memmem::find_iter(text.as_bytes(), find).map(|at| at..at + find.len()).collect()
 }

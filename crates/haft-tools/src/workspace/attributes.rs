@@ -49,7 +49,7 @@ fn extended(file: &File) -> io::Result<Vec<(Vec<u8>, Vec<u8>)>> {
         Err(Errno::NOTSUP | Errno::NOSYS) => return Ok(Vec::new()),
         Err(error) => return Err(error.into()),
     };
-    let mut value = vec![0; 64 << 10];
+    let mut value = if listed > 0 { vec![0; 64 << 10] } else { Vec::new() };
     let mut found = Vec::new();
     for name in names[..listed].split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
         match fgetxattr(file, name, &mut value[..]) {

@@ -2,12 +2,12 @@
 //! each takes its place by a rename, and the directories are synced. What fails half-way is taken back.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use haft::{Image, Intent};
+use haft::{Image, Intent, Reopen};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
@@ -20,6 +20,11 @@ use super::lock::lock;
 use super::root::{Made, Root};
 use super::temporary::Temporary;
 use crate::blocking::Stop;
+
+/// So much of a file is compared at a time.
+const PIECE_BYTES: usize = 128 << 10;
+/// Comparing less takes no longer than having somebody else do it.
+const COMPARED_ASIDE_BYTES_MIN: u64 = 256 << 10;
 
 /// A file to be changed: where it is, what it must hold, and what it is to hold.
 pub(super) struct Entry<'a> {
@@ -49,7 +54,7 @@ pub(super) fn commit(entries: Vec<Entry<'_>>, stop: &Stop) -> Result<(), Workspa
     }
     for slot in &mut slots {
         go_on(stop)?;
-        slot.stage()?;
+        slot.stage_and_compare()?;
     }
     go_on(stop)?;
     put_all(&mut slots)?;
@@ -149,7 +154,7 @@ impl<'a> Slot<'a> {
         Ok(Slot { name: name.into(), entry, directory, standing: None, staged: None, aside: None })
     }
 
-    /// What stands there now, which must be what the change was planned on.
+    /// What stands there now, if anything was to stand there.
     fn look_again(&self) -> Result<Option<(File, Stat)>, WorkspaceError> {
         let path = || self.entry.shown.clone();
         let flags = LOOK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -165,14 +170,42 @@ impl<'a> Slot<'a> {
             return Err(WorkspaceError::Changed { path: path() });
         }
         check_replaceable(&self.entry.shown, &stat)?;
-        let digest = Digest::of_reader(&file).map_err(unreadable)?.to_string();
-        let is_as_planned = self.entry.before.is_some_and(|image| image.digest == digest);
-        if is_as_planned { Ok(Some((file, stat))) } else { Err(WorkspaceError::Changed { path: path() }) }
+        let is_planned_on = self.entry.before.is_some();
+        if is_planned_on { Ok(Some((file, stat))) } else { Err(WorkspaceError::Changed { path: path() }) }
+    }
+
+    /// Writes the new content beside the file, and makes sure that the file still holds what the change was planned on.
+    /// A large one is compared while the disk is waited for.
+    fn stage_and_compare(&mut self) -> Result<(), WorkspaceError> {
+        if self.entry.before.is_none_or(|image| image.bytes < COMPARED_ASIDE_BYTES_MIN) {
+            // In this order, so that little time is left in which somebody else could change the file unseen.
+            self.staged = self.stage()?;
+            return self.compare();
+        }
+        let slot = &*self;
+        let (compared, staged) = std::thread::scope(|scope| {
+            let comparing = scope.spawn(|| slot.compare());
+            let staged = slot.stage();
+            (comparing.join(), staged)
+        });
+        compared.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        self.staged = staged?;
+        Ok(())
+    }
+
+    fn compare(&self) -> Result<(), WorkspaceError> {
+        let path = || self.entry.shown.clone();
+        let (Some((file, _)), Some(image)) = (&self.standing, self.entry.before) else { return Ok(()) };
+        match holds(file, image) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(WorkspaceError::Changed { path: path() }),
+            Err(source) => Err(WorkspaceError::Read { path: path(), source }),
+        }
     }
 
     /// Writes the new content beside the file, on the disk.
-    fn stage(&mut self) -> Result<(), WorkspaceError> {
-        let Some(image) = self.entry.after else { return Ok(()) };
+    fn stage(&self) -> Result<Option<Temporary>, WorkspaceError> {
+        let Some(image) = self.entry.after else { return Ok(None) };
         let path = || self.entry.shown.clone();
         let failed = |source: io::Error| WorkspaceError::Write { path: path(), source };
         let content = image.content.as_deref().ok_or_else(|| WorkspaceError::NotKept { path: path() })?;
@@ -180,15 +213,17 @@ impl<'a> Slot<'a> {
         let mode = if is_private { 0o600 } else { 0o666 };
         let (temporary, mut file) =
             Temporary::create(&self.directory, &self.beginning(), mode).map_err(failed)?;
-        io::copy(&mut content.open().map_err(failed)?, &mut file).map_err(failed)?;
+        match content.in_memory() {
+            Some(bytes) => file.write_all(bytes).map_err(failed)?,
+            None => io::copy(&mut content.open().map_err(failed)?, &mut file).map(drop).map_err(failed)?,
+        }
         match (&image.attributes, &self.standing) {
             (Some(given), _) => attributes::give(given, &file).map_err(failed)?,
             (None, Some((old, stat))) => attributes::keep(old, stat, &file).map_err(failed)?,
             (None, None) => {}
         }
         file.sync_all().map_err(failed)?;
-        self.staged = Some(temporary);
-        Ok(())
+        Ok(Some(temporary))
     }
 
     /// Lets the new content take its place. With a way back, the old one is kept beside it until the commit is over.
@@ -237,6 +272,26 @@ impl<'a> Slot<'a> {
         let digest = |image: Option<&Image>| image.map(|image| image.digest.clone());
         let (before, after) = (digest(self.entry.before), digest(self.entry.after));
         Intent { path: PathBuf::new(), before, after }.temporary()
+    }
+}
+
+/// Whether a file that was just opened holds exactly this.
+fn holds(mut file: &File, image: &Image) -> io::Result<bool> {
+    let Some(mut expected) = image.content.as_deref().and_then(Reopen::in_memory) else {
+        return Ok(Digest::of_reader(file)?.to_string() == image.digest);
+    };
+    let mut piece = vec![0; PIECE_BYTES.min(expected.len() + 1)];
+    loop {
+        let read = match file.read(&mut piece) {
+            Ok(0) => return Ok(expected.is_empty()),
+            Ok(read) => read,
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        match expected.strip_prefix(&piece[..read]) {
+            Some(rest) => expected = rest,
+            None => return Ok(false),
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use imara_diff::{Algorithm, Diff, InternedInput, Interner, Token, UnifiedDiffCon
 
 use super::image;
 use super::place::Place;
-use crate::encoding::decode;
+use crate::encoding::view;
 
 /// Larger changes are described instead of compared.
 pub(super) const DIFF_BYTES_MAX: usize = 1 << 20;
@@ -17,21 +17,22 @@ pub(super) const DIFF_BYTES_MAX: usize = 1 << 20;
 const COMPARED_WHOLE_BYTES_MAX: usize = 64 << 10;
 /// Of those, so many lines before and after the change are looked at.
 const CONTEXT_LINES: usize = 4;
+const PIECE_BYTES: usize = 256;
 
 const BOM: char = '\u{feff}';
 
 /// The unified diff of two contents of a file. It is empty if they are equal.
-fn unified(path: &str, before: Before<'_>, after: &[u8]) -> String {
-    let described = |what: &str| described(path, what, after.len() as u64);
+fn unified(path: &str, before: Before<'_>, after: Content<'_>) -> String {
+    let described = |what: &str| described(path, what, after.bytes().len() as u64);
     let before = match before {
         Before::Nothing => Cow::Borrowed(""),
         Before::Large => return described("too large to compare"),
-        Before::Bytes(bytes) => match text(bytes) {
+        Before::Content(content) => match content.text() {
             Some(text) => text,
             None => return described("the present content is not text and is replaced whole"),
         },
     };
-    let Some(after_text) = text(after) else { return described("the new content is not text") };
+    let Some(after_text) = after.text() else { return described("the new content is not text") };
     let (before, after_text) = (&*before, &*after_text);
     // A byte order mark that stays is nothing that anybody has to look at.
     let (before, after_text) = match (before.strip_prefix(BOM), after_text.strip_prefix(BOM)) {
@@ -62,11 +63,11 @@ pub(crate) fn difference(place: &Place, before: Option<&Image>, after: Option<&I
     let path = place.spelled_text();
     let before = match before {
         None => Before::Nothing,
-        Some(image) => image::bytes(image).map_or(Before::Large, Before::Bytes),
+        Some(image) => Content::of(image).map_or(Before::Large, Before::Content),
     };
-    match after.map(|image| (image, image::bytes(image))) {
-        None => unified(&path, before, b""),
-        Some((_, Some(bytes))) => unified(&path, before, bytes),
+    match after.map(|image| (image, Content::of(image))) {
+        None => unified(&path, before, Content::Text("")),
+        Some((_, Some(content))) => unified(&path, before, content),
         Some((image, None)) => described(&path, "too large to compare", image.bytes),
     }
 }
@@ -82,25 +83,64 @@ fn described(path: &str, what: &str, after_bytes: u64) -> String {
     format!("--- {path}\n+++ {path}\n({what}; {after_bytes} bytes afterwards)\n")
 }
 
-/// The text that some bytes are.
-fn text(bytes: &[u8]) -> Option<Cow<'_, str>> {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => Some(Cow::Borrowed(text)),
-        Err(_) => decode(bytes).ok().map(|text| Cow::Owned(text.text)),
+/// A content in memory.
+#[derive(Clone, Copy)]
+enum Content<'a> {
+    /// Known to be UTF-8.
+    Text(&'a str),
+    Bytes(&'a [u8]),
+}
+
+impl<'a> Content<'a> {
+    fn of(image: &Image) -> Option<Content<'_>> {
+        let known = image::text(image).map(Content::Text);
+        known.or_else(|| image::bytes(image).map(Content::Bytes))
+    }
+
+    fn bytes(self) -> &'a [u8] {
+        match self {
+            Content::Text(text) => text.as_bytes(),
+            Content::Bytes(bytes) => bytes,
+        }
+    }
+
+    fn text(self) -> Option<Cow<'a, str>> {
+        match self {
+            Content::Text(text) => Some(Cow::Borrowed(text)),
+            Content::Bytes(bytes) => match std::str::from_utf8(bytes) {
+                Ok(text) => Some(Cow::Borrowed(text)),
+                Err(_) => view(bytes).ok().map(|(text, _)| text),
+            },
+        }
     }
 }
 
 /// The lines from the first that differs to the last, with a few around them, and how many lines come before.
 fn differing<'a>(before: &'a str, after: &'a str) -> (u32, &'a str, &'a str) {
-    let same = before.bytes().zip(after.bytes()).take_while(|(a, b)| a == b).count();
+    let same = same_at_start(before.as_bytes(), after.as_bytes());
     let start = back(before.as_bytes(), same);
     let (b, a) = (&before.as_bytes()[start..], &after.as_bytes()[start..]);
-    let same = b.iter().rev().zip(a.iter().rev()).take_while(|(a, b)| a == b).count();
+    let same = same_at_end(b, a);
     let kept = on(&b[b.len() - same..]);
     let left_out = same - kept;
-    let skipped = before.as_bytes()[..start].iter().filter(|byte| **byte == b'\n').count();
+    let skipped = memchr::memchr_iter(b'\n', &before.as_bytes()[..start]).count();
     let (before_end, after_end) = (before.len() - left_out, after.len() - left_out);
     (u32::try_from(skipped).unwrap_or(u32::MAX), &before[start..before_end], &after[start..after_end])
+}
+
+/// How many bytes two texts begin with in common. Whole pieces are compared at once.
+fn same_at_start(one: &[u8], other: &[u8]) -> usize {
+    let pieces = one.chunks_exact(PIECE_BYTES).zip(other.chunks_exact(PIECE_BYTES));
+    let same = pieces.take_while(|(one, other)| one == other).count() * PIECE_BYTES;
+    same + one[same..].iter().zip(&other[same..]).take_while(|(one, other)| one == other).count()
+}
+
+/// How many bytes they end with in common.
+fn same_at_end(one: &[u8], other: &[u8]) -> usize {
+    let pieces = one.rchunks_exact(PIECE_BYTES).zip(other.rchunks_exact(PIECE_BYTES));
+    let same = pieces.take_while(|(one, other)| one == other).count() * PIECE_BYTES;
+    let (one, other) = (&one[..one.len() - same], &other[..other.len() - same]);
+    same + one.iter().rev().zip(other.iter().rev()).take_while(|(one, other)| one == other).count()
 }
 
 /// Where the context before a position begins.
@@ -119,7 +159,7 @@ fn on(bytes: &[u8]) -> usize {
 #[derive(Clone, Copy)]
 enum Before<'a> {
     Nothing,
-    Bytes(&'a [u8]),
+    Content(Content<'a>),
     Large,
 }
 
@@ -162,7 +202,7 @@ mod tests {
 
     #[expect(clippy::needless_pass_by_value, reason = "an expectation is written where it is checked")]
     fn check(before: Before<'_>, after: &str, expected: Expect) {
-        expected.assert_eq(&unified("a.txt", before, after.as_bytes()));
+        expected.assert_eq(&unified("a.txt", before, Content::Bytes(after.as_bytes())));
     }
 
     #[test]
@@ -170,7 +210,7 @@ mod tests {
         let before: String = (0..200_000).map(|line| format!("line {line}\n")).collect();
         let after = before.replace("line 150000\n", "one\ntwo\n");
         check(
-            Before::Bytes(before.as_bytes()),
+            Before::Content(Content::Text(&before)),
             &after,
             expect![[r#"
                 --- a.txt
@@ -192,7 +232,7 @@ mod tests {
 
     #[test]
     fn diffs_are_those_that_people_know() {
-        check(Before::Bytes(b"same\n"), "same\n", expect![""]);
+        check(Before::Content(Content::Text("same\n")), "same\n", expect![""]);
         check(
             Before::Nothing,
             "one\ntwo",
@@ -206,7 +246,7 @@ mod tests {
             "#]],
         );
         check(
-            Before::Bytes(b"1\n2\n3\n4\n5\n6\n7\n8\n"),
+            Before::Content(Content::Bytes(b"1\n2\n3\n4\n5\n6\n7\n8\n")),
             "1\n2\n3\n4\nfive\n6\n7\n8\n",
             expect![[r#"
                 --- a.txt
@@ -224,7 +264,7 @@ mod tests {
             "#]],
         );
         check(
-            Before::Bytes(b"\xff\0\x01\n"),
+            Before::Content(Content::Bytes(b"\xff\0\x01\n")),
             "x",
             expect![[r#"
                 --- a.txt

@@ -19,9 +19,9 @@ impl Digest {
     }
 
     /// Digests what a reader has left.
-    pub(super) fn of_reader(mut reader: impl Read) -> io::Result<Digest> {
+    pub(super) fn of_reader(reader: impl Read) -> io::Result<Digest> {
         let mut hasher = blake3::Hasher::new();
-        io::copy(&mut reader, &mut hasher)?;
+        hasher.update_reader(reader)?;
         Ok(Digest(hasher.finalize()))
     }
 }

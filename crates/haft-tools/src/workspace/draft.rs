@@ -3,6 +3,7 @@
 //! Nothing of a draft reaches the model. It serves the person, who sees the difference before agreeing, and the
 //! commit, which replaces only what was drafted from.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -22,7 +23,7 @@ use super::image::{self, OnDisk, from_start};
 use super::place::Place;
 use super::protected::Protection;
 use crate::blocking::blocking;
-use crate::encoding::{Encoding, decode};
+use crate::encoding::{Encoding, recognize_utf_8, view};
 
 /// Larger files are not replaced: comparing them would take longer than anybody waits.
 const REPLACED_BYTES_MAX: u64 = 4 << 30;
@@ -100,23 +101,30 @@ impl Draft {
 
     /// The text that stands there, without a byte order mark; `None` if nothing does, or if the draft was made without
     /// the whole content.
-    pub fn text(&self) -> Result<Option<String>, WorkspaceError> {
+    pub fn text(&self) -> Result<Option<Cow<'_, str>>, WorkspaceError> {
         self.standing.as_ref().map_or(Ok(None), |standing| self.text_of(standing))
     }
 
     /// The text of an image of this file; `None` if it is too large to be in memory.
-    pub(crate) fn text_of(&self, image: &Image) -> Result<Option<String>, WorkspaceError> {
+    pub(crate) fn text_of<'i>(&self, image: &'i Image) -> Result<Option<Cow<'i, str>>, WorkspaceError> {
+        if let Some(text) = image::text(image) {
+            return Ok(Some(text.strip_prefix(BOM).unwrap_or(text).into()));
+        }
         let Some(content) = image::bytes(image) else { return Ok(None) };
-        match decode(content) {
-            Ok(text) => Ok(Some(text.text)),
+        match view(content) {
+            Ok((text, _)) => Ok(Some(text)),
             Err(source) => Err(WorkspaceError::NotText { path: self.place.shown(), source }),
         }
     }
 
     /// The image of this file with another text, written as the present one is. A byte order mark is kept, exactly once;
     /// nothing else is changed about the text.
-    pub(crate) fn image_of(&self, text: &str) -> Result<Image, WorkspaceError> {
+    pub(crate) fn image_of<'t>(&self, text: impl Into<Cow<'t, str>>) -> Result<Image, WorkspaceError> {
+        let text = text.into();
         let bare = text.trim_start_matches(BOM);
+        if bare.len() == text.len() && self.encoding == Encoding::UTF_8 {
+            return Ok(image::of_text(text.into_owned()));
+        }
         let is_marked = bare.len() < text.len() && self.encoding.is_utf_8();
         let encoding = if is_marked { self.encoding.with_bom() } else { self.encoding };
         match encoding.encode(bare) {
@@ -126,7 +134,7 @@ impl Draft {
     }
 
     /// Plans to put a text there, in place of whatever stands there.
-    pub fn replace(self, text: &str) -> Result<FileChange, WorkspaceError> {
+    pub fn replace<'t>(self, text: impl Into<Cow<'t, str>>) -> Result<FileChange, WorkspaceError> {
         let image = self.image_of(text)?;
         Ok(self.become_image(Some(image)))
     }
@@ -175,11 +183,11 @@ fn stand(place: &Place, file: File, stat: &Stat, kept: usize) -> Result<(Image, 
     let read = move || {
         let attributes = Some(attributes::of(&file, stat)?);
         let mut head = Vec::with_capacity(usize::try_from(stat.st_size).unwrap_or(0).min(kept) + 1);
-        from_start(&file).take(kept as u64 + 1).read_to_end(&mut head)?;
+        // Just opened, so it stands at its start; read as it is, the buffer need not be cleared first.
+        (&file).take(kept as u64 + 1).read_to_end(&mut head)?;
         if head.len() <= kept {
-            // What is no text has no encoding; a text that takes its place is UTF-8.
-            let encoding = decode(&head).map_or(Encoding::UTF_8, |text| text.encoding);
-            return Ok((Image { attributes, ..image::of_bytes(head) }, encoding));
+            let (image, encoding) = imaged(head);
+            return Ok((Image { attributes, ..image }, encoding));
         }
         let is_marked = head.starts_with(BOM.as_bytes());
         let encoding = if is_marked { Encoding::UTF_8.with_bom() } else { Encoding::UTF_8 };
@@ -189,6 +197,20 @@ fn stand(place: &Place, file: File, stat: &Stat, kept: usize) -> Result<(Image, 
         Ok((Image { digest, bytes, attributes, content }, encoding))
     };
     read().map_err(|source| WorkspaceError::Read { path: place.shown(), source })
+}
+
+/// The image of a content, and how its text is written. What is UTF-8 is looked through once.
+fn imaged(content: Vec<u8>) -> (Image, Encoding) {
+    let bytes = match String::from_utf8(content) {
+        Ok(text) => match recognize_utf_8(&text) {
+            encoding if encoding.is_utf_8() => return (image::of_text(text), encoding),
+            _ => text.into_bytes(),
+        },
+        Err(error) => error.into_bytes(),
+    };
+    // What is no text has no encoding; a text that takes its place is UTF-8.
+    let encoding = view(&bytes).map_or(Encoding::UTF_8, |(_, encoding)| encoding);
+    (image::of_bytes(bytes), encoding)
 }
 
 /// How many directories right above a path are missing.

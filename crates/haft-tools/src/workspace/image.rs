@@ -19,6 +19,21 @@ pub(crate) fn of_bytes(bytes: Vec<u8>) -> Image {
     }
 }
 
+/// The image of a file that is to hold this text in UTF-8. It is not looked through again to know that.
+pub(crate) fn of_text(text: String) -> Image {
+    Image {
+        digest: Digest::of(text.as_bytes()).to_string(),
+        bytes: text.len() as u64,
+        attributes: None,
+        content: Some(Arc::new(text)),
+    }
+}
+
+/// The text of an image, where it is in memory and known to be UTF-8.
+pub(crate) fn text(image: &Image) -> Option<&str> {
+    image.content.as_deref().and_then(Reopen::as_text)
+}
+
 /// The bytes of an image, where they are in memory.
 pub(crate) fn bytes(image: &Image) -> Option<&[u8]> {
     image.content.as_deref().and_then(Reopen::in_memory)

@@ -74,6 +74,22 @@ fn the_walk_by_hand_is_as_strict_as_the_kernel() {
 }
 
 #[test]
+fn a_large_file_that_changed_in_one_byte_is_a_conflict() {
+    let bench = Bench::new();
+    let mut content = vec![b'x'; 700_000];
+    bench.file("a.txt", &content);
+    let workspace = &bench.services.workspace;
+    let draft = run(workspace.draft(workspace.resolve("a.txt").unwrap())).unwrap();
+    let changes = draft.replace("mine").unwrap().alone(Action::new("edit"));
+    let permit = run(bench.services.gate.grant(&bench.context(), changes)).unwrap();
+    content[699_999] = b'y';
+    bench.file("a.txt", &content);
+    assert!(matches!(run(workspace.change(permit)), Err(super::WorkspaceError::Changed { .. })));
+    assert!(fs::read(bench.path("a.txt")).unwrap() == content);
+    bench.check_no_residue();
+}
+
+#[test]
 fn a_change_between_approval_and_commit_is_a_conflict() {
     let bench = Bench::new();
     bench.file("a.txt", "planned on");

@@ -1,5 +1,6 @@
 //! Planning a patch: every section is carried out on images in memory, each on what the ones before it left.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::path::PathBuf;
@@ -164,7 +165,7 @@ impl Desk<'_> {
         let (place, file) = self.file(path, Hold::Whole).await.map_err(failed)?;
         let missing = || failed(Trouble::at(place.clone(), "it does not exist"));
         let before = file.now.clone().ok_or_else(missing)?;
-        let text = match file.draft.text_of(&before) {
+        let text = match file.draft.text_of(&before).map(|text| text.map(Cow::into_owned)) {
             Ok(Some(text)) => text,
             Ok(None) => return Err(failed(Trouble::at(place, "it is too large"))),
             Err(error) => return Err(failed(Trouble::at(place, error))),
@@ -182,7 +183,7 @@ impl Desk<'_> {
                 "{path}: hunk {hunk} only adds lines, so they went to the end of the file; repeat the line to insert after as a context line"
             )
         }));
-        let after = file.draft.image_of(&text).map_err(|error| Trouble::at(place.clone(), error))?;
+        let after = file.draft.image_of(text).map_err(|error| Trouble::at(place.clone(), error))?;
         match move_to {
             None => {
                 file.now = Some(after);

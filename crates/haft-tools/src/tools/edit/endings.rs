@@ -6,6 +6,10 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use memchr::memmem;
+
+const RETURNED: &[u8] = b"\r\n";
+
 /// A text as the search sees it.
 pub(super) struct Plain<'a> {
     raw: &'a str,
@@ -16,11 +20,10 @@ pub(super) struct Plain<'a> {
 
 impl<'a> Plain<'a> {
     pub(super) fn new(raw: &'a str) -> Plain<'a> {
-        let mut returns = Vec::new();
-        for (removed, (at, _)) in raw.match_indices("\r\n").enumerate() {
-            returns.push(at - removed);
-        }
-        Plain { raw, text: newlines(raw), returns }
+        let endings = memmem::find_iter(raw.as_bytes(), RETURNED).enumerate();
+        let returns: Vec<usize> = endings.map(|(removed, at)| at - removed).collect();
+        let text = if returns.is_empty() { raw.into() } else { newlines(raw) };
+        Plain { raw, text, returns }
     }
 
     pub(super) fn text(&self) -> &str {
@@ -77,5 +80,9 @@ impl<'a> Plain<'a> {
 
 /// The text with a plain newline for every line ending.
 pub(super) fn newlines(text: &str) -> Cow<'_, str> {
-    if text.contains("\r\n") { text.replace("\r\n", "\n").into() } else { text.into() }
+    if memmem::find(text.as_bytes(), RETURNED).is_some() {
+        text.replace("\r\n", "\n").into()
+    } else {
+        text.into()
+    }
 }

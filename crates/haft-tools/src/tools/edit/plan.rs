@@ -78,7 +78,7 @@ fn failure(message: impl Into<String>) -> Trouble {
 pub(super) fn plan(draft: Draft, wish: &Wish) -> Result<Planned, Trouble> {
     let Some(raw) = draft.text()? else {
         return match wish.old.is_empty() {
-            true => Ok(Planned { change: draft.replace(&wish.given)?, matcher: None }),
+            true => Ok(Planned { change: draft.replace(wish.given.as_str())?, matcher: None }),
             false => Err(failure(format!("File {} not found", draft.place().shown()))),
         };
     };
@@ -104,7 +104,7 @@ pub(super) fn plan(draft: Draft, wish: &Wish) -> Result<Planned, Trouble> {
         ));
     }
     let matcher = (matcher != Matcher::Simple).then_some(matcher);
-    Ok(Planned { change: draft.replace(&text)?, matcher })
+    Ok(Planned { change: draft.replace(text)?, matcher })
 }
 
 /// Where a place that was found leniently ends. Matchers of whole lines leave out the last newline; if it was asked

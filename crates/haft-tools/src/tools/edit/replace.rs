@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use memchr::memmem;
+
 use super::matchers::{MATCHERS, Matcher};
 
 /// Larger texts are searched only for the exact string.
@@ -77,11 +79,12 @@ fn one(text: &str, places: Vec<Range<usize>>) -> Result<Range<usize>, Unfound> {
     match <[_; 1]>::try_from(places) {
         Ok([place]) => {
             let found = &text[place.clone()];
-            let (first, last) = (text.find(found), text.rfind(found));
-            if first == last {
+            let is_first = memmem::find(text.as_bytes(), found.as_bytes()) == Some(place.start);
+            let after = text.as_bytes().get(place.start + 1..).unwrap_or_default();
+            if is_first && memmem::find(after, found.as_bytes()).is_none() {
                 return Ok(place);
             }
-            let ends = [first, last].into_iter().flatten();
+            let ends = [text.find(found), text.rfind(found)].into_iter().flatten();
             Err(Unfound::Several(ends.map(|at| at..at + found.len()).collect()))
         }
         Err(several) => Err(Unfound::Several(several)),
