@@ -157,7 +157,9 @@ fn layers_are_joined_in_their_order() {
             "agent e",
             "agent d",
             "session g",
-            "defaults protected_path"
+            "defaults protected_path",
+            "defaults unconfined",
+            "defaults network"
         ]
     );
     assert_eq!(
