@@ -260,7 +260,8 @@ pub(crate) fn run(
 }
 
 /// Records that a call is about to change something. A change of a file that the call has changed already goes on from
-/// there; otherwise the earlier one was never made, and was planned anew.
+/// there; otherwise the earlier one was never made, and was planned anew. Says whether the journal
+/// forgot something to make room.
 pub(crate) fn act(
     connection: &Connection,
     call: &str,
@@ -268,7 +269,7 @@ pub(crate) fn act(
     places: &Places,
     bounds: JournalBounds,
     at_ms: i64,
-) -> Result<(), Fault> {
+) -> Result<bool, Fault> {
     let changed = connection
         .prepare_cached(
             "UPDATE call SET acted = 1, blind = max(blind, ?2) WHERE id = ?1 AND state IN ('pending', 'running')",
@@ -286,9 +287,10 @@ pub(crate) fn act(
     if images::total(connection)? > bounds.bytes {
         // With room to spare, so that a full journal is not searched at every change.
         let roomy = JournalBounds { bytes: bounds.bytes - bounds.bytes / 8, ..bounds };
-        images::forget(connection, roomy, at_ms)?;
+        let (forgotten, _) = images::forget(connection, roomy, at_ms)?;
+        return Ok(forgotten > 0);
     }
-    Ok(())
+    Ok(false)
 }
 
 fn announce(connection: &Connection, call: &str, path: &SqlValue, change: &Change) -> Result<(), Fault> {

@@ -109,11 +109,19 @@ impl Recorder for Store {
             let adding = Arc::new(adding);
             let held = adding.clone();
             let at = now_ms();
-            self.write(what, Durability::Disk, move |connection| {
-                let _held = held;
-                calls::act(connection, call.as_str(), &changes, &places, bounds, at)
-            })
-            .await
+            let has_forgotten = self
+                .write(what, Durability::Disk, move |connection| {
+                    let _held = held;
+                    calls::act(connection, call.as_str(), &changes, &places, bounds, at)
+                })
+                .await?;
+            drop(adding);
+            if has_forgotten {
+                let store = self.clone();
+                // What stays is removed by the next sweep.
+                let _stays = off_thread(move || Ok(store.tidy_images().is_ok())).await;
+            }
+            Ok(())
         })
     }
 

@@ -58,8 +58,7 @@ impl Store {
             })
             .await?;
         let known = self.read("list the outputs", known)?;
-        let unused =
-            self.read("tidy up the images", |connection| images::tidy(connection, &self.0.places))?;
+        let unused = self.tidy_images()?;
         let outputs = kept.outputs.clone();
         let removed = off_thread(move || remove(&kept.outputs, &swept, &known, now_ms)).await;
         let mut swept =
@@ -67,6 +66,13 @@ impl Store {
         swept.leftovers += unused;
         (swept.images, swept.images_bytes) = forgotten;
         Ok(swept)
+    }
+}
+
+impl Store {
+    /// Removes the files of images that were forgotten. Returns how many.
+    pub(crate) fn tidy_images(&self) -> Result<u64, StoreError> {
+        self.read("tidy up the images", |connection| images::tidy(connection, &self.0.places))
     }
 }
 

@@ -14,4 +14,5 @@ mod opening;
 mod outputs;
 mod secrets;
 mod sessions;
+mod spooling;
 mod sweeping;
