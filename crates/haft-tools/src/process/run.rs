@@ -184,6 +184,11 @@ struct Teller<'a> {
 impl Teller<'_> {
     fn push(&mut self, bytes: &[u8]) {
         self.untold.extend_from_slice(bytes);
+        // Whoever watches a flood sees its end; all of it is retained.
+        if self.untold.len() > 4 * TOLD_BYTES_MAX {
+            let surplus = self.untold.len() - TOLD_BYTES_MAX;
+            self.untold.drain(..surplus);
+        }
         if self.told.elapsed() >= TELL_EVERY {
             self.tell();
         }
