@@ -9,9 +9,7 @@ use haft::{
     Audience, Call, CallId, Events, Journal, Limits, Memory, MemoryOutputs, MemoryRecorder, OutputStore,
     Recorder, Registration, Registry, Services, ShortMemory, Subscription, Turn, TurnSpec, Viewer,
 };
-use haft_store::{
-    CallFilter, CallRow, JournalBounds, Lookup, Queue, Redactor, Retention, Store, StoreOptions,
-};
+use haft_store::{CallFilter, CallRow, Lookup, Queue, Redactor, Retention, Store, StoreOptions};
 use haft_tools::{DiskRestorer, ToolServices, UndoPlan, Workspace, plan_undo};
 
 use crate::cli::{ConsentArgs, OnAsk};
@@ -231,7 +229,7 @@ pub(crate) fn open_store(setting: &Setting) -> Result<Store, Failure> {
         directory: setting.directory.to_string_lossy().into_owned(),
         redactor: Redactor::from_env(setting.env.iter()),
         retention: retention(setting),
-        journal: journal_bounds(setting),
+        journal: setting.config.journal(),
         restorer: Arc::new(DiskRestorer),
     });
     let (store, notices) = opened.map_err(|error| {
@@ -247,11 +245,6 @@ pub(crate) fn open_store(setting: &Setting) -> Result<Store, Failure> {
 fn retention(setting: &Setting) -> Retention {
     let configured = setting.config.retention();
     Retention { days: configured.days, total_bytes: configured.bytes }
-}
-
-fn journal_bounds(setting: &Setting) -> JournalBounds {
-    let configured = setting.config.journal();
-    JournalBounds { days: configured.days, bytes: configured.bytes }
 }
 
 /// The rules that hold: every layer, and last what was said on the command line.

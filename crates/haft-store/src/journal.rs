@@ -81,9 +81,9 @@ impl Store {
 }
 
 /// The changes that a call announced, each with its path as it is stored.
-fn announced(connection: &Connection, call: &str) -> Result<Vec<(SqlValue, Intent)>, Fault> {
+pub(crate) fn announced(connection: &Connection, call: &str) -> Result<Vec<(SqlValue, Intent)>, Fault> {
     let mut statement =
-        connection.prepare_cached("SELECT path, before, after FROM intent WHERE call = ?1")?;
+        connection.prepare_cached("SELECT path, before, after FROM intent WHERE call = ?1 ORDER BY path")?;
     let found = statement.query_map([call], |row| {
         let intent = Intent { path: path_from_sql(row.get_ref(0)?), before: row.get(1)?, after: row.get(2)? };
         Ok((row.get(0)?, intent))

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use haft::{CallId, Change, Ended, Image, Intent, Interruption, Reopen, Restorer, SessionId};
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
-use crate::calls::path_from_sql;
 use crate::clock::now_ms;
 use crate::end::End;
 use crate::fault::Fault;
@@ -91,12 +90,7 @@ pub(crate) fn words(interruption: Interruption) -> &'static str {
 
 /// The changes a call announced.
 pub(crate) fn intents(connection: &Connection, call: &str) -> Result<Vec<Intent>, Fault> {
-    let mut statement =
-        connection.prepare_cached("SELECT path, before, after FROM intent WHERE call = ?1 ORDER BY path")?;
-    let intent = |row: &rusqlite::Row<'_>| {
-        Ok(Intent { path: path_from_sql(row.get_ref(0)?), before: row.get(1)?, after: row.get(2)? })
-    };
-    Ok(statement.query_map([call], intent)?.collect::<Result<_, _>>()?)
+    Ok(journal::announced(connection, call)?.into_iter().map(|(_, intent)| intent).collect())
 }
 
 fn settle(connection: &Connection, call: &str, interruption: Interruption) -> Result<bool, Fault> {

@@ -33,6 +33,8 @@ pub struct Processes {
     pub timeout: Duration,
     /// How much of an output is shown.
     pub shown: Budget,
+    /// How much of an output is kept; a command that prints more is stopped.
+    pub kept_bytes_max: u64,
     sandbox: OnceLock<Sandbox>,
 }
 
@@ -70,6 +72,7 @@ impl Processes {
             confinement: Confinement::default(),
             timeout: Duration::from_secs(120),
             shown,
+            kept_bytes_max: 4 << 30,
             sandbox: OnceLock::new(),
         }
     }

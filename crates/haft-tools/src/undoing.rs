@@ -93,7 +93,7 @@ async fn plan_file(
         let name = place.as_ref().map_or_else(|| name.clone(), Place::shown);
         Trouble::Refused(Box::new(RefusedFile { place, name, why, diff }))
     };
-    let place = match workspace.place_of(path) {
+    let place = match workspace.locate(path) {
         Ok(place) if place.real() == path => place,
         Ok(place) => {
             let why = format!("a link leads from there to {}", place.shown());

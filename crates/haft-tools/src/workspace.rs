@@ -115,12 +115,6 @@ impl Workspace {
         Ok(Place::new(self, spelled, real, kind))
     }
 
-    /// Finds out what is at an absolute path that was a place before.
-    pub(crate) fn place_of(&self, path: &Path) -> Result<Place, ResolveError> {
-        let (real, kind) = resolve::canonical(path)?;
-        Ok(Place::new(self, path.to_owned(), real, kind))
-    }
-
     /// Finds out where an absolute path leads that no tool was given: `..` behind a link is taken as the kernel would.
     pub(crate) fn locate(&self, path: &Path) -> Result<Place, ResolveError> {
         let (real, kind) = resolve::canonical(path)?;

@@ -111,9 +111,7 @@ impl Change {
         let digest = |image: &Option<Image>| image.as_ref().map(|image| image.digest.clone());
         Intent { path: self.path.clone(), before: digest(&self.before), after: digest(&self.after) }
     }
-}
 
-impl Change {
     /// The directories that are made on the way to it, innermost first.
     pub fn made_directories(&self) -> impl Iterator<Item = &Path> {
         self.path.ancestors().skip(1).take(self.made)

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use haft::Limits;
 use haft::preview::Budget;
+use haft_store::JournalBounds;
 
 use super::Config;
 use super::agents::DEFAULT_AGENT;
@@ -13,7 +14,7 @@ use crate::paths::Env;
 /// Of the longer side of an image, in pixels: more than models make use of.
 const IMAGE_SIDE_MAX: u32 = 2000;
 
-/// How long something is kept.
+/// How long outputs are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Retention {
     /// At least this many days.
@@ -108,11 +109,12 @@ impl Config {
     }
 
     /// How much is kept to undo changes with.
-    pub(crate) fn journal(&self) -> Retention {
+    pub(crate) fn journal(&self) -> JournalBounds {
+        let shipped = JournalBounds::default();
         let days = self.count("journal", "days");
-        Retention {
-            days: days.map_or(30, |days| u32::try_from(days).unwrap_or(u32::MAX)),
-            bytes: self.count("journal", "bytes").unwrap_or(1 << 30),
+        JournalBounds {
+            days: days.map_or(shipped.days, |days| u32::try_from(days).unwrap_or(u32::MAX)),
+            bytes: self.count("journal", "bytes").unwrap_or(shipped.bytes),
         }
     }
 

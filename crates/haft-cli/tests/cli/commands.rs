@@ -63,6 +63,25 @@ fn a_long_output_is_shown_at_both_ends_and_kept_whole() {
 }
 
 #[test]
+fn a_command_whose_output_cannot_be_kept_is_ended_and_is_no_success() {
+    let place = Place::new();
+    if !is_confined(&place) {
+        return;
+    }
+    // The disk of this haft is full after ten megabytes.
+    let script = "(yes | head -c 30000000); sleep 3; touch survived";
+    let haft = place.command(&["call", "bash", &format!("command={script}"), "--json"]);
+    let mut limited = std::process::Command::new("sh");
+    limited.args(["-c", "ulimit -f 20000; exec \"$@\"", "sh"]).arg(haft.get_program()).args(haft.get_args());
+    limited.current_dir(place.ws()).env_clear().stdin(Stdio::null());
+    limited.envs(haft.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let done = crate::support::ran(limited.output().unwrap());
+    assert_eq!((done.code, done.json()["status"].as_str()), (1, Some("error")), "{}", done.out);
+    assert!(done.out.contains("could not write the output"), "{}", done.out);
+    assert!(!place.ws().join("survived").exists());
+}
+
+#[test]
 fn time_is_limited_and_nothing_is_left_behind() {
     let place = Place::new();
     if !is_confined(&place) {

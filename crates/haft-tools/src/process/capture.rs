@@ -10,6 +10,8 @@ pub(super) struct Capture {
     outputs: Arc<dyn OutputStore>,
     context: ToolContext,
     budget: Budget,
+    /// A command that prints more than this is stopped.
+    kept_max: u64,
     bytes: u64,
     newlines: u64,
     /// Everything, or the beginning of it once a spool holds the whole.
@@ -39,15 +41,26 @@ pub(crate) enum Whole {
 }
 
 impl Capture {
-    pub(super) fn new(outputs: Arc<dyn OutputStore>, context: ToolContext, budget: Budget) -> Capture {
+    pub(super) fn new(
+        outputs: Arc<dyn OutputStore>,
+        context: ToolContext,
+        budget: Budget,
+        kept_max: u64,
+    ) -> Capture {
         let (head, tail) = (Vec::new(), Vec::new());
-        Capture { outputs, context, budget, bytes: 0, newlines: 0, head, tail, spool: None }
+        Capture { outputs, context, budget, kept_max, bytes: 0, newlines: 0, head, tail, spool: None }
     }
 
     /// Takes the next bytes. This blocks while they are spooled.
     pub(super) fn push(&mut self, bytes: &[u8]) -> Result<(), StoreError> {
         self.bytes += bytes.len() as u64;
         self.newlines += bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
+        if self.bytes > self.kept_max {
+            return Err(StoreError::bare(format!(
+                "the command printed more than {} bytes, more than is kept of one command; it was stopped",
+                self.kept_max
+            )));
+        }
         match &mut self.spool {
             Some(spool) => {
                 spool.write(bytes)?;
@@ -141,7 +154,7 @@ mod tests {
 
     fn captured(pieces: &[&[u8]], budget: Budget) -> (Captured, Vec<String>) {
         let (outputs, context) = (MemoryOutputs::default(), Bench::new().context());
-        let mut capture = Capture::new(Arc::new(outputs.clone()), context, budget);
+        let mut capture = Capture::new(Arc::new(outputs.clone()), context, budget, u64::MAX);
         pieces.iter().for_each(|piece| capture.push(piece).unwrap());
         let captured = run(capture.finish()).unwrap();
         (captured, outputs.wholes())

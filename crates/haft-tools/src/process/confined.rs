@@ -4,7 +4,7 @@ use std::path::Path;
 
 use haft::Action;
 use haft::permission::{Ask, Question, Reach, Resource, Showing};
-use haft_sandbox::{Network, Profile, SandboxError};
+use haft_sandbox::{Network, Profile};
 
 use super::{Processes, ProfileName};
 use crate::shell::CommandTarget;
@@ -57,9 +57,7 @@ impl ConfinedCommand {
         let asks_for_network = asks_for_network && !confinement.network;
         ConfinedCommand { command, profile, unconfined, asks_for_network }
     }
-}
 
-impl ConfinedCommand {
     /// Whether the script could be read, so that it is known what it does.
     pub(crate) fn is_parsed(&self) -> bool {
         self.command.analysis().is_parsed
@@ -107,9 +105,4 @@ impl Ask for ConfinedCommand {
         detail.push_str("\n\n# What a command does to files cannot be undone by haft.");
         Showing { title, detail }
     }
-}
-
-/// Why a command was not even started.
-pub(super) fn told(error: &SandboxError) -> String {
-    format!("the command was not run: {error}")
 }

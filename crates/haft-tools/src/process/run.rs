@@ -11,10 +11,11 @@ use haft::permission::Permit;
 use haft::preview::Budget;
 use haft::{Event, Events, OutputStore, StoreError, ToolContext};
 use haft_sandbox::{Program, SandboxError};
+use tokio::sync::oneshot;
 
 use super::Processes;
 use super::capture::{Capture, Captured};
-use super::confined::{ConfinedCommand, told};
+use super::confined::ConfinedCommand;
 use crate::blocking::blocking;
 
 /// Between being asked to end and being made to.
@@ -25,6 +26,9 @@ const DRAIN: Duration = Duration::from_secs(5);
 const TELL_EVERY: Duration = Duration::from_millis(100);
 /// So much of it they are told at once.
 const TOLD_BYTES_MAX: usize = 16 << 10;
+
+/// The number of the signal that ends a process at once.
+const KILL: i32 = 9;
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +53,7 @@ pub(crate) enum RunError {
     #[error("no shell was found: neither one that is configured, nor $SHELL, nor bash, nor /bin/sh")]
     NoShell,
     /// Nothing was run.
-    #[error("{}", told(.0))]
+    #[error("the command was not run: {0}")]
     Sandbox(#[from] SandboxError),
     /// It could not be started.
     #[error("the command could not be started: {0}")]
@@ -90,13 +94,26 @@ impl Processes {
         // Its ends of the pipe must be the only ones.
         drop(starting);
 
-        let (budget, timeout) = (self.shown, run.timeout);
-        let listening = tokio::spawn(blocking(move |_| listen(reader, &run, budget)));
+        let (budget, kept_max, timeout) = (self.shown, self.kept_bytes_max, run.timeout);
+        let (deaf, deafened) = oneshot::channel();
+        let listening = tokio::spawn(blocking(move |_| {
+            let heard = listen(reader, &run, budget, kept_max);
+            if heard.is_err() {
+                // Whoever waits may have ended already.
+                let _ended = deaf.send(());
+            }
+            heard
+        }));
         let ending = tokio::select! {
             status = child.wait() => ended(status.map_err(RunError::Start)?),
             () = tokio::time::sleep(timeout) => {
                 stop(&mut child).await.map_err(RunError::Start)?;
                 Ending::TimedOut
+            }
+            // What it prints cannot be kept any longer, so there is no point in its going on.
+            Ok(()) = deafened => {
+                child.kill().await.map_err(RunError::Start)?;
+                Ending::Signalled(KILL)
             }
         };
         // Once the supervisor has ended, nothing that could hold the pipe is left.
@@ -156,9 +173,9 @@ async fn stop(child: &mut tokio::process::Child) -> io::Result<()> {
     Ok(())
 }
 
-/// Hears a command out. If what it prints cannot be kept, the pipe is closed, which ends it.
-fn listen(mut reader: PipeReader, run: &Run, budget: Budget) -> Result<Capture, StoreError> {
-    let mut capture = Capture::new(run.outputs.clone(), run.context.clone(), budget);
+/// Hears a command out, unless what it prints cannot be kept.
+fn listen(mut reader: PipeReader, run: &Run, budget: Budget, kept_max: u64) -> Result<Capture, StoreError> {
+    let mut capture = Capture::new(run.outputs.clone(), run.context.clone(), budget, kept_max);
     let mut teller = Teller { run, untold: Vec::new(), told: Instant::now() };
     let mut buffer = vec![0; 64 << 10];
     loop {

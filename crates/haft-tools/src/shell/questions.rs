@@ -17,10 +17,10 @@ use crate::workspace::{Place, Workspace};
 pub(super) fn questions(workspace: &Workspace, analysis: &Analysis, workdir: &Place) -> Vec<Question> {
     let touched = touched(workspace, analysis);
     let outside = std::iter::once(workdir).chain(touched.iter().map(|(place, _)| place));
-    let leaving = merged(outside.filter_map(Place::leaving));
+    let leaving = outside.filter_map(Place::leaving);
     let changed = touched.iter().filter(|(_, changes)| *changes);
-    let protected = merged(changed.filter_map(|(place, _)| workspace.changing_protected(place)));
-    leaving.into_iter().chain(protected).chain(commands(analysis)).collect()
+    let protected = changed.filter_map(|(place, _)| workspace.changing_protected(place));
+    Question::merged(leaving.chain(protected)).into_iter().chain(commands(analysis)).collect()
 }
 
 /// The directories outside the workspace that a script would touch.
@@ -48,23 +48,6 @@ pub(super) fn agreed_protected(workspace: &Workspace, analysis: &Analysis) -> Ve
     let changed =
         touched.iter().filter(|(place, changes)| *changes && workspace.changing_protected(place).is_some());
     changed.map(|(place, _)| place.real().to_owned()).collect()
-}
-
-/// Questions of the same action as one.
-fn merged(questions: impl Iterator<Item = Question>) -> Option<Question> {
-    questions.reduce(|mut all, one| {
-        for resource in one.resources {
-            if !all.resources.contains(&resource) {
-                all.resources.push(resource);
-            }
-        }
-        for pattern in one.save {
-            if !all.save.contains(&pattern) {
-                all.save.push(pattern);
-            }
-        }
-        all
-    })
 }
 
 /// Where the files that a script names really are, and whether they may be changed.

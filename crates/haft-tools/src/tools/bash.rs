@@ -101,9 +101,7 @@ impl Bash {
             },
         }
     }
-}
 
-impl Bash {
     /// What the shell itself says of a script that it cannot read, so that nobody is asked about nothing. Rules that
     /// deny come first.
     async fn unreadable(
@@ -245,7 +243,7 @@ fn told(ran: Ran, timeout: Duration, directory: &Path) -> Output {
         removed.iter().map(|path| format!("{path} is protected: what the command made there was removed")),
     );
     let output = match is_binary {
-        true => format!("(binary output, {bytes} bytes)"),
+        true => described(bytes, &whole),
         false => text,
     };
     let retained = match whole {
@@ -258,6 +256,14 @@ fn told(ran: Ran, timeout: Duration, directory: &Path) -> Output {
         }),
     };
     Output { output, exit, notes, retained }
+}
+
+/// Binary output is not shown; where it is too long to be held, it is said where it is.
+fn described(bytes: u64, whole: &Whole) -> String {
+    match whole {
+        Whole::Shown => format!("(binary output, {bytes} bytes)"),
+        Whole::Retained(output) => format!("(binary output, {bytes} bytes, saved to: {})", output.address()),
+    }
 }
 
 fn refused(refusal: &Refusal) -> String {

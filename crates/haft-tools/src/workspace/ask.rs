@@ -24,30 +24,14 @@ pub(super) fn questions(place: &Place, protection: Protection, action: &Action) 
     questions
 }
 
-/// The questions about several places as one per action: a person who is asked about a set is asked once.
+/// The questions about several places, one per action, in the order in which each place asks.
 pub(super) fn merged(all: impl Iterator<Item = Vec<Question>>) -> Vec<Question> {
-    let mut merged: Vec<Question> = Vec::new();
-    for question in all.flatten() {
-        match merged.iter_mut().find(|known| known.action == question.action) {
-            Some(known) => {
-                let Question { resources, save, .. } = question;
-                known.resources.extend(
-                    resources.into_iter().filter(|new| !known.resources.contains(new)).collect::<Vec<_>>(),
-                );
-                known
-                    .save
-                    .extend(save.into_iter().filter(|new| !known.save.contains(new)).collect::<Vec<_>>());
-            }
-            None => merged.push(question),
-        }
-    }
-    // Each place asks in this order; so does the set.
-    let rank = |question: &Question| match () {
-        () if question.action == leaving_action() => 0,
-        () if question.action == protected_action() => 1,
-        () => 2,
-    };
-    merged.sort_by_key(rank);
+    let mut merged = Question::merged(all.flatten());
+    merged.sort_by_key(|question| match &question.action {
+        action if *action == leaving_action() => 0,
+        action if *action == protected_action() => 1,
+        _ => 2,
+    });
     merged
 }
 

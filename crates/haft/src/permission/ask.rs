@@ -31,6 +31,28 @@ impl Question {
         Question { action, resources: vec![resource], save: Vec::new() }
     }
 
+    /// Questions of the same action as one, in the order in which the actions first come: a person is asked once.
+    pub fn merged(questions: impl IntoIterator<Item = Question>) -> Vec<Question> {
+        let mut merged: Vec<Question> = Vec::new();
+        for question in questions {
+            let Some(known) = merged.iter_mut().find(|known| known.action == question.action) else {
+                merged.push(question);
+                continue;
+            };
+            for resource in question.resources {
+                if !known.resources.contains(&resource) {
+                    known.resources.push(resource);
+                }
+            }
+            for pattern in question.save {
+                if !known.save.contains(&pattern) {
+                    known.save.push(pattern);
+                }
+            }
+        }
+        merged
+    }
+
     /// Says what an "always" would allow.
     pub fn saving(mut self, pattern: impl Into<String>) -> Question {
         self.save.push(pattern.into());
