@@ -10,7 +10,7 @@ use crate::events::{self, NewEvent};
 use crate::fault::Fault;
 use crate::reconcile;
 use crate::redact::Redactor;
-use crate::wire::{self, Encoded};
+use crate::wire::{self, Encoded, Media};
 
 /// How much of an error an event repeats.
 const ERROR_CHARS_MAX: usize = 2000;
@@ -63,7 +63,7 @@ impl End {
             .query_row(params![call, self.state, self.reason, self.title, self.record.json, at_ms], Told::of)
             .optional()?;
         let Some(told) = row else { return Ok(None) };
-        self.keep_media(connection, call)?;
+        keep_media(connection, &self.record.media, call)?;
         connection
             .prepare_cached("UPDATE session SET updated_ms = ?2 WHERE id = ?1")?
             .execute(params![told.session, at_ms])?;
@@ -80,31 +80,33 @@ impl End {
         let event = NewEvent { at_ms, name: &name, session: &told.session, call: Some(call), body: &body };
         events::insert(connection, &event).map(Some)
     }
+}
 
-    fn keep_media(&self, connection: &Connection, call: &str) -> Result<(), Fault> {
-        for media in &self.record.media {
-            connection
-                .prepare_cached("INSERT OR IGNORE INTO media (digest, mime, bytes) VALUES (?1, ?2, ?3)")?
-                .execute(params![media.digest, media.mime, &media.bytes[..]])?;
-            connection
-                .prepare_cached("INSERT OR IGNORE INTO media_use (digest, call) VALUES (?1, ?2)")?
-                .execute(params![media.digest, call])?;
-        }
-        Ok(())
+/// Keeps images and documents for whoever refers to them: a call, or a message.
+pub(crate) fn keep_media(connection: &Connection, media: &[Media], used_by: &str) -> Result<(), Fault> {
+    for media in media {
+        connection
+            .prepare_cached("INSERT OR IGNORE INTO media (digest, mime, bytes) VALUES (?1, ?2, ?3)")?
+            .execute(params![media.digest, media.mime, &media.bytes[..]])?;
+        connection
+            .prepare_cached("INSERT OR IGNORE INTO media_use (digest, call) VALUES (?1, ?2)")?
+            .execute(params![media.digest, used_by])?;
     }
+    Ok(())
 }
 
 /// Reads back how a call ended.
 pub(crate) fn ended(connection: &Connection, settlement: &str) -> Result<Ended, Fault> {
-    wire::decode(settlement, &mut |digest| {
-        let bytes: Option<Vec<u8>> = connection
-            .prepare_cached("SELECT bytes FROM media WHERE digest = ?1")?
-            .query_row([digest], |row| row.get(0))
-            .optional()?;
-        let bytes =
-            bytes.ok_or_else(|| Fault::Nonsense("a settlement", format!("its media {digest} is missing")))?;
-        Ok(Arc::from(bytes))
-    })
+    wire::decode(settlement, &mut |digest| media(connection, digest))
+}
+
+/// The bytes of an image or a document.
+pub(crate) fn media(connection: &Connection, digest: &str) -> Result<Arc<[u8]>, Fault> {
+    let bytes: Option<Vec<u8>> = connection
+        .prepare_cached("SELECT bytes FROM media WHERE digest = ?1")?
+        .query_row([digest], |row| row.get(0))
+        .optional()?;
+    bytes.map(Arc::from).ok_or_else(|| Fault::Nonsense("a record", format!("its media {digest} is missing")))
 }
 
 /// What events say of a call.

@@ -1,7 +1,7 @@
 //! The store: calls and their ends, events, outputs, grants and memory, in SQLite and local files.
 //!
-//! A [`Store`] implements five seams of the core ([`haft::Recorder`], [`haft::Journal`],
-//! [`haft::OutputStore`], [`haft::permission::GrantBook`], [`haft::Memory`]), answers the questions of the command line, and lets several
+//! A [`Store`] implements six seams of the core ([`haft::Recorder`], [`haft::Journal`],
+//! [`haft::OutputStore`], [`haft::permission::GrantBook`], [`haft::Memory`], [`haft::Transcript`]), answers the questions of the command line, and lets several
 //! processes share one data directory. A [`Queue`] is somebody to ask who may be in another process.
 //!
 //! What changes the world is on the disk before it begins and before its end is told; what only looks survives the
@@ -31,6 +31,7 @@ mod seal;
 mod sweep;
 mod grants;
 mod memory;
+mod transcript;
 mod queue;
 mod query;
 mod sessions;

@@ -3,8 +3,11 @@
 use rusqlite::{Connection, TransactionBehavior};
 
 /// The migrations. The position of one, counted from 1, is the schema it leads to.
-pub(crate) const MIGRATIONS: &[&str] =
-    &[include_str!("../migrations/0001.sql"), include_str!("../migrations/0002.sql")];
+pub(crate) const MIGRATIONS: &[&str] = &[
+    include_str!("../migrations/0001.sql"),
+    include_str!("../migrations/0002.sql"),
+    include_str!("../migrations/0003.sql"),
+];
 
 /// Marks the file as haft's: `haft` in ASCII.
 const APPLICATION: i32 = 0x6861_6674;

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use haft::{BoxFuture, Call, Change, Ended, Event, Image, Opened, Recorder, Seq, StoreError, ToolContext};
+use haft::{
+    BoxFuture, Call, CallId, Change, Ended, Event, Image, Opened, Recorder, Seq, SessionId, StoreError,
+    ToolContext,
+};
 use serde_json::Value;
 
 use crate::background::off_thread;
@@ -147,23 +150,36 @@ impl Recorder for Store {
     }
 
     fn event<'a>(&'a self, event: &'a Event) -> BoxFuture<'a, Result<Seq, StoreError>> {
-        let (name, context, body) = match event {
+        let (name, session, call, body) = match event {
             // These are recorded with the states themselves, or retained.
-            Event::Called(_) | Event::Running(_) | Event::Ended(..) | Event::Output { .. } => {
+            Event::Called(_)
+            | Event::Running(_)
+            | Event::Ended(..)
+            | Event::Output { .. }
+            | Event::Said { .. } => {
                 return Box::pin(std::future::ready(Ok(Seq::default())));
             }
-            Event::Asked(request) => ("permission.asked", &request.context, events::asked(request)),
+            Event::Asked(request) => about("permission.asked", &request.context, events::asked(request)),
             Event::Replied(request, reply) => {
-                ("permission.replied", &request.context, events::replied(request, reply))
+                about("permission.replied", &request.context, events::replied(request, reply))
             }
-            Event::Reported { name, context, body } => (*name, context, body.clone()),
+            Event::Reported { name, context, body } => about(name, context, body.clone()),
+            Event::Session { name, session, body } => (*name, session.clone(), None, body.clone()),
         };
         let body = self.0.redactor.redact_json(&body);
-        let (session, call) = (context.session.clone(), context.call.clone());
         let at_ms = now_ms();
         Box::pin(self.write("record an event", Durability::Process, move |connection| {
-            let (session, call) = (session.as_str(), Some(call.as_str()));
+            let (session, call) = (session.as_str(), call.as_ref().map(CallId::as_str));
             events::insert(connection, &NewEvent { at_ms, name, session, call, body: &body })
         }))
     }
+}
+
+/// An event that is about a call.
+fn about(
+    name: &'static str,
+    context: &ToolContext,
+    body: Value,
+) -> (&'static str, SessionId, Option<CallId>, Value) {
+    (name, context.session.clone(), Some(context.call.clone()), body)
 }

@@ -202,6 +202,7 @@ fn remove(
     for table in ["intent", "media_use"] {
         delete(&format!("{table} WHERE call IN (SELECT id FROM call WHERE session IN tree)"))?;
     }
+    delete("media_use WHERE call IN (SELECT id FROM message WHERE session IN tree)")?;
     delete("undo WHERE call IN (SELECT id FROM call WHERE session IN tree)")?;
     connection.execute("DELETE FROM media WHERE digest NOT IN (SELECT digest FROM media_use)", [])?;
     let calls = delete("call WHERE session IN tree")? as u64;

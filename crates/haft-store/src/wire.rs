@@ -3,6 +3,7 @@
 //! Whatever goes in is redacted on the way. Images and documents are kept apart, under the digest of their bytes.
 
 mod consent;
+pub(crate) mod message;
 
 use std::path::PathBuf;
 use std::sync::Arc;

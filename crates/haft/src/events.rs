@@ -7,6 +7,7 @@ use std::sync::{Arc, Weak};
 use serde_json::Value;
 
 use crate::catch::caught_now;
+use crate::id::{MessageId, SessionId};
 use crate::permission::{Reply, Request};
 use crate::recorder::{Ended, Recorder, Seq, StoreError};
 use crate::settlement::Call;
@@ -33,6 +34,24 @@ pub enum Event {
         /// What was added.
         delta: String,
     },
+    /// A piece of what a model is just saying. It is told and not recorded: the message is kept elsewhere.
+    Said {
+        /// The session.
+        session: SessionId,
+        /// The message.
+        message: MessageId,
+        /// What was added.
+        delta: Saying,
+    },
+    /// Something happened to a session, under a name such as `session.idle`.
+    Session {
+        /// The name of the event.
+        name: &'static str,
+        /// The session.
+        session: SessionId,
+        /// What happened.
+        body: Value,
+    },
     /// A tool reports something under a name of its own, such as `todo.updated`.
     Reported {
         /// The name of the event.
@@ -42,6 +61,17 @@ pub enum Event {
         /// What it reports.
         body: Value,
     },
+}
+
+/// A piece of what a model says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Saying {
+    /// Text.
+    Text(String),
+    /// A thought.
+    Thought(String),
+    /// It begins to write a call of this tool.
+    Calling(String),
 }
 
 type Listener = dyn Fn(Seq, &Event) + Send + Sync;

@@ -78,6 +78,10 @@ id_type!(
     RequestId, "per", "permission request"
 );
 id_type!(
+    /// Questions of the model's own that wait for answers.
+    InquiryId, "que", "inquiry"
+);
+id_type!(
     /// A consent that was saved.
     GrantId, "grt", "grant"
 );

@@ -80,6 +80,10 @@ pub mod preview;
 mod boundary;
 mod output;
 mod memory;
+mod transcript;
+mod inbox;
+mod subagents;
+mod open_turns;
 mod recorder;
 mod journal;
 mod events;
@@ -92,19 +96,28 @@ pub use boundary::{BoundError, Boundary, Limits, Shortening, bound, hint};
 pub use codec::{InputError, Issue, OutputError};
 pub use content::{Content, Presented};
 pub use error::{BoxError, Refusal, ToolError, causes};
-pub use events::{Event, Events, Subscription};
+pub use events::{Event, Events, Saying, Subscription};
 pub use hooks::Hook;
-pub use id::{AgentId, CallId, GrantId, ID_BYTES_MAX, InvalidId, MessageId, OutputId, RequestId, SessionId};
+pub use id::{
+    AgentId, CallId, GrantId, ID_BYTES_MAX, InquiryId, InvalidId, MessageId, OutputId, RequestId, SessionId,
+};
+pub use inbox::{Inbox, Note};
 pub use journal::{Attributes, Change, IMAGE_BYTES_KEPT, Image, Journal, Journaled, Reopen, Restorer};
 pub use memory::{Memory, ShortMemory, Topic};
 pub use name::{Action, InvalidName, NAME_BYTES_MAX, ToolName, nearest};
+pub use open_turns::{OpenTurn, OpenTurns};
 pub use output::{ADDRESS, Address, MemoryOutputs, OpenOutput, Output, OutputStore, Readable, Spool};
 pub use recorder::{
     Ended, Intent, Interruption, MemoryRecorder, Opened, Past, Recorder, Remembered, Seq, StoreError,
 };
 pub use registry::{Factory, InitContext, Offer, RegisterError, Registrar, Registration, Registry, Source};
 pub use settlement::{Call, Completed, Input, Rejection, SettleError, Settlement};
+pub use subagents::{SubAgent, SubAgents, Task, TaskReport, TaskState};
 pub use tool::{Callback, Dynamic, Encoded, Executor, Tool, ToolContext};
+pub use transcript::{
+    CallPart, Finish, History, Lease, LeaseError, MemoryTranscript, Message, Part, Role, SessionStart,
+    Transcript, Usage,
+};
 pub use turn::{Definition, Services, Turn, TurnError};
 pub use visible::{is_deceptive, visible, visible_lines};
 

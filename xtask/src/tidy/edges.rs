@@ -10,6 +10,7 @@ enum Allowed {
 /// Leaves are strangers: they meet in `haft-cli` only, or through a seam of the core.
 const EDGES: &[(&str, Allowed)] = &[
     ("haft", Allowed::Only(&[])),
+    ("haft-agent", Allowed::Only(&["haft"])),
     ("haft-cli", Allowed::All),
     ("haft-sandbox", Allowed::Only(&["haft"])),
     ("haft-store", Allowed::Only(&["haft"])),

@@ -106,7 +106,8 @@ fn narrate(terminal: Terminal, seq: Seq, event: &Event) {
         Event::Asked(request) => format!("asked: {}", request.wanted()),
         Event::Replied(_, reply) => format!("replied: {}", reply.as_str()),
         Event::Output { delta, .. } => return terminal.say(&haft::visible_lines(delta.trim_end())),
-        Event::Reported { name, .. } => (*name).to_owned(),
+        Event::Reported { name, .. } | Event::Session { name, .. } => (*name).to_owned(),
+        Event::Said { .. } => return,
     };
     terminal.say(&terminal.err().dim(&format!("{} {what}", seq.0)));
 }

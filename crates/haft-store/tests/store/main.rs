@@ -8,6 +8,7 @@ mod support;
 mod calls;
 mod concurrency;
 mod consent;
+mod conversations;
 mod crash;
 mod journal;
 mod opening;

@@ -7,7 +7,7 @@ use super::grant::Scope;
 use super::resource::Resource;
 use super::rule::Ruleset;
 use crate::BoxFuture;
-use crate::id::RequestId;
+use crate::id::{InquiryId, RequestId};
 use crate::journal::Change;
 use crate::name::Action;
 
@@ -164,6 +164,57 @@ pub enum Answer {
 pub trait Asker: Send + Sync {
     /// Puts a question. One that is answered through [`Gate::reply`] instead may wait here for ever.
     fn ask<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Answer>;
+
+    /// Puts questions of the model's own.
+    fn inquire<'a>(&'a self, _inquiry: &'a Inquiry) -> BoxFuture<'a, Told> {
+        Box::pin(std::future::ready(Told::Nobody("nobody is there to answer questions".to_owned())))
+    }
+}
+
+/// Questions of the model's own, which concern no permission.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Inquiry {
+    /// Its identity, to answer it by.
+    pub id: InquiryId,
+    /// The call that asks.
+    pub context: ToolContext,
+    /// The questions.
+    pub questions: Vec<Inquired>,
+}
+
+/// One question of the model's own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Inquired {
+    /// The question.
+    pub question: String,
+    /// A word or two for it.
+    pub header: String,
+    /// What can be chosen.
+    pub options: Vec<Choice>,
+    /// Whether several can be chosen.
+    pub is_multiple: bool,
+    /// Whether an answer in one's own words is welcome.
+    pub takes_words: bool,
+}
+
+/// Something that can be chosen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choice {
+    /// What is chosen.
+    pub label: String,
+    /// What it means.
+    pub description: String,
+}
+
+/// What came of putting questions to somebody.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Told {
+    /// For each question what was chosen or said; nothing where it was left open.
+    Answers(Vec<Vec<String>>),
+    /// They do not want to answer, which ends the turn.
+    Dismissed,
+    /// There is nobody to ask; the hint says what would help.
+    Nobody(String),
 }
 
 /// Nobody. Every question is refused at once, with this hint.
@@ -172,6 +223,10 @@ pub struct Nobody(pub String);
 impl Asker for Nobody {
     fn ask<'a>(&'a self, _request: &'a Request) -> BoxFuture<'a, Answer> {
         Box::pin(std::future::ready(Answer::Nobody(self.0.clone())))
+    }
+
+    fn inquire<'a>(&'a self, _inquiry: &'a Inquiry) -> BoxFuture<'a, Told> {
+        Box::pin(std::future::ready(Told::Nobody(self.0.clone())))
     }
 }
 

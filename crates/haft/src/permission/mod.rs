@@ -11,7 +11,10 @@ mod ask;
 mod pending;
 mod gate;
 
-pub use ask::{Answer, Ask, Asker, Nobody, Policy, Question, Reach, Reply, Request, Showing};
+pub use ask::{
+    Answer, Ask, Asker, Choice, Inquired, Inquiry, Nobody, Policy, Question, Reach, Reply, Request, Showing,
+    Told,
+};
 pub use decision::{Decision, Reason, decide, strictest};
 pub use gate::{Gate, GateParts, Permit, Rehearsed, ReplyError};
 pub use grant::{Grant, GrantBook, MemoryGrants, Scope};

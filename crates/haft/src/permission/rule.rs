@@ -167,6 +167,15 @@ impl Ruleset {
         self.narrowing.push(rules.into_iter().collect());
     }
 
+    /// These rules, where those of an outer one allow it too: whoever works for somebody may do no more than they may.
+    pub fn within(mut self, outer: &Ruleset) -> Ruleset {
+        // Where the outer rules say nothing, they ask.
+        let silence = Rule::new("*", "*", Effect::Ask, Origin::named(Layer::Defaults, "the caller's rules"));
+        self.narrow(std::iter::once(silence).chain(outer.rules.iter().cloned()));
+        self.narrowing.extend(outer.narrowing.iter().cloned());
+        self
+    }
+
     /// Whether a rule is one of those that only narrow.
     pub fn only_narrows(&self, rule: &Rule) -> bool {
         self.narrowing.iter().flatten().any(|narrowing| std::ptr::eq(narrowing, rule))

@@ -40,7 +40,8 @@ fn word(event: &Event) -> String {
         Event::Asked(_) => "asked".to_owned(),
         Event::Replied(_, reply) => format!("replied:{}", reply.as_str()),
         Event::Output { .. } => "output".to_owned(),
-        Event::Reported { name, .. } => format!("reported:{name}"),
+        Event::Said { .. } => "said".to_owned(),
+        Event::Session { name, .. } | Event::Reported { name, .. } => format!("reported:{name}"),
     }
 }
 

@@ -1,0 +1,141 @@
+//! The seam of conversations: who may run a session, and what was said in it.
+
+use std::collections::HashMap;
+
+use haft::{
+    BoxFuture, CallId, History, Lease, LeaseError, Message, SessionId, SessionStart, StoreError, Transcript,
+};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::clock::now_ms;
+use crate::end::{ended, keep_media, media};
+use crate::fault::Fault;
+use crate::process::Census;
+use crate::sessions::NewSession;
+use crate::store::Store;
+use crate::wire;
+use crate::wire::message::{MessageRecord, encode};
+use crate::writer::Durability;
+
+impl Transcript for Store {
+    fn lease<'a>(&'a self, start: &'a SessionStart) -> BoxFuture<'a, Result<Lease, LeaseError>> {
+        Box::pin(async move {
+            let SessionStart { id, parent, agent, title } = start.clone();
+            let known = self.session(&id)?;
+            let title = match (title.is_empty(), &known) {
+                (true, Some(known)) => known.title.clone(),
+                (true, None) | (false, _) => title,
+            };
+            self.begin_session(&NewSession { id: id.clone(), parent, agent, title }).await?;
+            let (session, process) = (id.clone(), self.0.process.id().to_owned());
+            let run = self.0.places.run.clone();
+            let fence = self
+                .write("take a session over", Durability::Process, move |connection| {
+                    take(connection, session.as_str(), &process, &mut Census::new(&run))
+                })
+                .await?
+                .ok_or_else(|| LeaseError::Held(id.clone()))?;
+            let (store, session) = (self.clone(), id.clone());
+            Ok(Lease::new(id, fence, move || store.give_back(&session, fence)))
+        })
+    }
+
+    fn save<'a>(&'a self, lease: &'a Lease, message: &'a Message) -> BoxFuture<'a, Result<(), StoreError>> {
+        let what = "keep a message";
+        let (body, kept) = match encode(message, &self.0.redactor) {
+            Ok(encoded) => encoded,
+            Err(fault) => return Box::pin(std::future::ready(Err(self.0.put(what, fault)))),
+        };
+        let (session, fence, id) = (lease.session().clone(), lease.fence(), message.id.clone());
+        let (role, at_ms) = (wire::message::role(message.role), now_ms());
+        Box::pin(self.write(what, Durability::Process, move |connection| {
+            if fence_of(connection, session.as_str())? != Some(fence) {
+                return Err(Fault::Said(format!("somebody else runs the session {session} now")));
+            }
+            connection
+                .prepare_cached(
+                    "INSERT INTO message (id, session, role, created_ms, body) VALUES (?1, ?2, ?3, ?4, ?5)
+                     ON CONFLICT (session, id) DO UPDATE SET body = excluded.body",
+                )?
+                .execute(params![id.as_str(), session.as_str(), role, at_ms, body])?;
+            keep_media(connection, &kept, id.as_str())
+        }))
+    }
+
+    fn history<'a>(&'a self, session: &'a SessionId) -> BoxFuture<'a, Result<History, StoreError>> {
+        let history = self.read("read a conversation", |connection| {
+            let messages = messages(connection, session.as_str())?;
+            Ok(History { messages, ended: ends(connection, session.as_str())? })
+        });
+        Box::pin(std::future::ready(history))
+    }
+}
+
+impl Store {
+    /// Lets others run a session, unless somebody does so already.
+    fn give_back(&self, session: &SessionId, fence: u64) {
+        let session = session.clone();
+        self.0.writer.post(Durability::Process, move |connection| {
+            connection
+                .prepare_cached("UPDATE session SET runner = NULL WHERE id = ?1 AND fence = ?2")?
+                .execute(params![session.as_str(), fence.cast_signed()])?;
+            Ok(())
+        });
+    }
+}
+
+/// Takes a session over, unless a living process runs it. Returns the new fence.
+fn take(
+    connection: &Connection,
+    session: &str,
+    process: &str,
+    census: &mut Census<'_>,
+) -> Result<Option<u64>, Fault> {
+    let runner: Option<String> = connection
+        .prepare_cached("SELECT runner FROM session WHERE id = ?1")?
+        .query_row([session], |row| row.get(0))?;
+    if runner.is_some_and(|runner| census.is_alive(&runner)) {
+        return Ok(None);
+    }
+    let fence: i64 = connection
+        .prepare_cached(
+            "UPDATE session SET runner = ?2, fence = fence + 1, process = ?2 WHERE id = ?1 RETURNING fence",
+        )?
+        .query_row([session, process], |row| row.get(0))?;
+    Ok(Some(fence.cast_unsigned()))
+}
+
+fn fence_of(connection: &Connection, session: &str) -> Result<Option<u64>, Fault> {
+    let fence: Option<i64> = connection
+        .prepare_cached("SELECT fence FROM session WHERE id = ?1")?
+        .query_row([session], |row| row.get(0))
+        .optional()?;
+    Ok(fence.map(i64::cast_unsigned))
+}
+
+fn messages(connection: &Connection, session: &str) -> Result<Vec<Message>, Fault> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id, role, body FROM message WHERE session = ?1 AND body IS NOT NULL ORDER BY created_ms, id",
+    )?;
+    let mut rows = statement.query([session])?;
+    let mut messages = Vec::new();
+    while let Some(row) = rows.next()? {
+        let (id, role, body): (String, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        let record: MessageRecord = wire::read("a message", &body)?;
+        messages.push(record.into_core(&id, &role, &mut |digest| media(connection, digest))?);
+    }
+    Ok(messages)
+}
+
+fn ends(connection: &Connection, session: &str) -> Result<HashMap<CallId, haft::Ended>, Fault> {
+    let mut statement = connection
+        .prepare_cached("SELECT id, settlement FROM call WHERE session = ?1 AND settlement IS NOT NULL")?;
+    let mut rows = statement.query([session])?;
+    let mut ends = HashMap::new();
+    while let Some(row) = rows.next()? {
+        let (id, settlement): (String, String) = (row.get(0)?, row.get(1)?);
+        let id = CallId::parse(&id).map_err(|error| Fault::Nonsense("a call", error.to_string()))?;
+        ends.insert(id, ended(connection, &settlement)?);
+    }
+    Ok(ends)
+}

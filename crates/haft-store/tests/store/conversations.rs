@@ -1,0 +1,96 @@
+//! Conversations: kept whole, and run by one at a time.
+
+use haft::{
+    AgentId, CallId, CallPart, Finish, Input, LeaseError, Message, Model, Part, Role, SessionId,
+    SessionStart, Transcript, Usage,
+};
+use serde_json::json;
+
+use crate::support::{data_of, fresh, open};
+
+fn start(id: &SessionId) -> SessionStart {
+    let agent = AgentId::parse("build").unwrap();
+    SessionStart { id: id.clone(), parent: None, agent, title: "a title".to_owned() }
+}
+
+fn said(text: &str) -> Message {
+    Message::new(Role::User, AgentId::parse("build").unwrap()).with(Part::text(text))
+}
+
+#[tokio::test]
+async fn a_message_comes_back_as_it_was_kept() {
+    let (dir, store) = fresh();
+    let session = SessionId::mint();
+    let lease = store.lease(&start(&session)).await.unwrap();
+    let asked = said("look").with(Part::Media {
+        mime: "image/png".to_owned(),
+        data: vec![1, 2, 3].into(),
+        name: Some("a.png".to_owned()),
+    });
+    let answered = Message {
+        model: Some(Model { provider: "p".to_owned(), id: "m".to_owned() }),
+        usage: Usage { input: 1, output: 2, reasoning: 3, cache_read: 4, cache_write: 5 },
+        finish: Some(Finish::Failed("why".to_owned())),
+        is_summary: true,
+        ..Message::new(Role::Assistant, AgentId::parse("plan").unwrap())
+            .with(Part::Reasoning { text: "hm".to_owned(), opaque: Some(json!({"signature": "s"})) })
+            .with(Part::synthetic("well"))
+            .with(Part::Call(CallPart {
+                call: CallId::mint(),
+                provider_id: "c1".to_owned(),
+                name: "read".to_owned(),
+                input: Input::Json(json!({"filePath": "a"})),
+                opaque: Some(json!([1])),
+            }))
+            .with(Part::Call(CallPart {
+                call: CallId::mint(),
+                provider_id: "c2".to_owned(),
+                name: "bash".to_owned(),
+                input: Input::Malformed { text: "{".to_owned(), problem: "it ends".to_owned() },
+                opaque: None,
+            }))
+    };
+    // A message that is still being written is kept in place of its beginning.
+    store.save(&lease, &Message { parts: Vec::new(), finish: None, ..answered.clone() }).await.unwrap();
+    store.save(&lease, &asked).await.unwrap();
+    store.save(&lease, &answered).await.unwrap();
+    drop(lease);
+    store.close().await;
+
+    let mut kept = open(&data_of(&dir)).history(&session).await.unwrap().messages;
+    kept.sort_by_key(|message| message.role == Role::Assistant);
+    assert_eq!(kept, [asked, answered]);
+}
+
+#[tokio::test]
+async fn a_session_is_run_by_one_at_a_time_also_across_processes() {
+    let (dir, one) = fresh();
+    let other = open(&data_of(&dir));
+    let session = SessionId::mint();
+    let lease = one.lease(&start(&session)).await.unwrap();
+    for store in [&one, &other] {
+        assert!(
+            matches!(store.lease(&start(&session)).await, Err(LeaseError::Held(held)) if held == session)
+        );
+    }
+    drop(lease);
+    one.close().await;
+    let _next = other.lease(&start(&session)).await.unwrap();
+}
+
+#[tokio::test]
+async fn whoever_lost_a_session_can_no_longer_write_to_it() {
+    let (dir, one) = fresh();
+    let session = SessionId::mint();
+    let lost = one.lease(&start(&session)).await.unwrap();
+    one.save(&lost, &said("mine")).await.unwrap();
+    // Its process counts as dead from here on, though it still holds its lease.
+    one.close().await;
+
+    let other = open(&data_of(&dir));
+    let lease = other.lease(&start(&session)).await.unwrap();
+    assert!(lease.fence() > lost.fence());
+    let error = other.save(&lost, &said("too late")).await.unwrap_err();
+    assert!(haft::causes(&error).contains("somebody else runs the session"), "{error}");
+    assert_eq!(other.history(&session).await.unwrap().messages.len(), 1);
+}
