@@ -1,8 +1,26 @@
 //! The agent: a conversation with a model, whose calls are settled and whose results go back to it.
+//!
+//! An [`Agency`] holds conversations in one location. A [`Conversation`] goes in steps: the model is told everything
+//! so far and answers; each call in the answer is on record before it begins, begins as soon as it is complete, and
+//! has ended before the next step. Whatever breaks off leaves a record that says so, and another process can go on.
 
 #![deny(missing_docs)]
 
 pub mod provider;
+mod agency;
+mod agent;
+mod compaction;
+mod context;
+mod conversation;
+mod interrupt;
+mod pruning;
+mod reading;
 mod scripted;
+mod step;
+mod tasks;
 
+pub use agency::{Agency, OpenError, Parts, Settings, Start};
+pub use agent::{AgentSpec, Agents, Mode, Models, Policies, Served};
+pub use conversation::{Conversation, End, Outcome, RunError};
+pub use interrupt::Interrupt;
 pub use scripted::{Script, ScriptError};

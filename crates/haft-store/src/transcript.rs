@@ -63,9 +63,14 @@ impl Transcript for Store {
     }
 
     fn history<'a>(&'a self, session: &'a SessionId) -> BoxFuture<'a, Result<History, StoreError>> {
-        let history = self.read("read a conversation", |connection| {
-            let messages = messages(connection, session.as_str())?;
-            Ok(History { messages, ended: ends(connection, session.as_str())? })
+        let history = self.session(session).and_then(|known| {
+            self.read("read a conversation", |connection| {
+                Ok(History {
+                    parent: known.and_then(|known| known.parent),
+                    messages: messages(connection, session.as_str())?,
+                    ended: ends(connection, session.as_str())?,
+                })
+            })
         });
         Box::pin(std::future::ready(history))
     }

@@ -42,6 +42,9 @@ impl fmt::Debug for Content {
     }
 }
 
+/// The fact in a completed call's metadata that says that its output stays in the conversation, however old it gets.
+pub const KEPT: &str = "kept";
+
 /// How an output is shown. Title and metadata are for people and never reach the model.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Presented {

@@ -94,7 +94,7 @@ mod sync;
 pub use audience::{Audience, Model, TurnSpec, Viewer, When};
 pub use boundary::{BoundError, Boundary, Limits, Shortening, bound, hint};
 pub use codec::{InputError, Issue, OutputError};
-pub use content::{Content, Presented};
+pub use content::{Content, KEPT, Presented};
 pub use error::{BoxError, Refusal, ToolError, causes};
 pub use events::{Event, Events, Saying, Subscription};
 pub use hooks::Hook;

@@ -54,6 +54,20 @@ pub struct TaskReport {
     pub text: String,
 }
 
+impl TaskReport {
+    /// The report as a model reads it, with a sentence about it if one is needed.
+    pub fn envelope(&self, summary: Option<&str>) -> String {
+        let (state, tag) = match self.state {
+            TaskState::Running => ("running", "task_result"),
+            TaskState::Completed => ("completed", "task_result"),
+            TaskState::Failed => ("error", "task_error"),
+        };
+        let summary = summary.map(|summary| format!("<summary>{summary}</summary>\n")).unwrap_or_default();
+        let (session, text) = (&self.session, &self.text);
+        format!("<task id=\"{session}\" state=\"{state}\">\n{summary}<{tag}>\n{text}\n</{tag}>\n</task>")
+    }
+}
+
 /// Runs other agents.
 pub trait SubAgents: Send + Sync {
     /// Those that an agent can give tasks to, sorted by name.

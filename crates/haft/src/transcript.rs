@@ -267,6 +267,8 @@ pub struct SessionStart {
 /// A conversation so far.
 #[derive(Debug, Clone, Default)]
 pub struct History {
+    /// The session that began it.
+    pub parent: Option<SessionId>,
     /// The messages, oldest first.
     pub messages: Vec<Message>,
     /// How the calls in them ended. Those that are missing never began.
@@ -292,6 +294,7 @@ pub struct MemoryTranscript(Arc<Mutex<HashMap<SessionId, Conversation>>>);
 
 #[derive(Default)]
 struct Conversation {
+    parent: Option<SessionId>,
     messages: Vec<Message>,
     fence: u64,
     held: bool,
@@ -305,6 +308,7 @@ impl Transcript for MemoryTranscript {
             true => Err(LeaseError::Held(start.id.clone())),
             false => {
                 conversation.held = true;
+                conversation.parent = conversation.parent.take().or_else(|| start.parent.clone());
                 conversation.fence += 1;
                 let (all, id) = (self.0.clone(), start.id.clone());
                 Ok(Lease::new(start.id.clone(), conversation.fence, move || {
@@ -334,7 +338,12 @@ impl Transcript for MemoryTranscript {
     }
 
     fn history<'a>(&'a self, session: &'a SessionId) -> BoxFuture<'a, Result<History, StoreError>> {
-        let messages = lock(&self.0).get(session).map(|known| known.messages.clone()).unwrap_or_default();
-        Box::pin(std::future::ready(Ok(History { messages, ended: HashMap::new() })))
+        let known = lock(&self.0);
+        let history = known.get(session).map(|known| History {
+            parent: known.parent.clone(),
+            messages: known.messages.clone(),
+            ended: HashMap::new(),
+        });
+        Box::pin(std::future::ready(Ok(history.unwrap_or_default())))
     }
 }

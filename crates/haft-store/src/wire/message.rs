@@ -161,10 +161,7 @@ impl PartRecord {
         })
     }
 
-    fn into_core(
-        self,
-        bytes: &mut dyn FnMut(&str) -> Result<std::sync::Arc<[u8]>, Fault>,
-    ) -> Result<Part, Fault> {
+    fn into_core(self, bytes: MediaOf<'_>) -> Result<Part, Fault> {
         Ok(match self {
             PartRecord::Text { text, synthetic } => Part::Text { text, is_synthetic: synthetic },
             PartRecord::Reasoning { text, opaque } => Part::Reasoning { text, opaque },

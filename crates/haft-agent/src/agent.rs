@@ -1,0 +1,106 @@
+//! Who works, on what, and under which rules.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use haft::permission::{Policy, Ruleset};
+use haft::{AgentId, BoxError, Model, SessionId, ToolContext};
+
+use crate::provider::{ModelInfo, Options, Provider};
+
+/// An agent: a model with a task of its own.
+#[derive(Debug, Clone)]
+pub struct AgentSpec {
+    /// Its name.
+    pub name: AgentId,
+    /// What it is good for, for whoever gives it tasks.
+    pub description: Option<String>,
+    /// Who may have it work.
+    pub mode: Mode,
+    /// The model it wants, as `provider/model`.
+    pub model: Option<String>,
+    /// How its model is to answer.
+    pub options: Options,
+    /// How often its model may answer before it has to come to an end.
+    pub steps: Option<u32>,
+    /// Its rules, all layers joined.
+    pub rules: Arc<Ruleset>,
+}
+
+/// Who may have an agent work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// People.
+    Primary,
+    /// Other agents.
+    Subagent,
+    /// Both.
+    All,
+}
+
+/// Knows the agents.
+pub trait Agents: Send + Sync {
+    /// An agent by its name.
+    fn agent(&self, name: &AgentId) -> Result<Arc<AgentSpec>, BoxError>;
+
+    /// Those that agents can give tasks to, sorted by name.
+    fn subagents(&self) -> Vec<Arc<AgentSpec>>;
+
+    /// How an agent is to behave: its own prompt, the project's instructions, where it is.
+    fn system(&self, agent: &AgentSpec, model: &Model) -> Vec<String>;
+}
+
+/// A model, and who serves it.
+#[derive(Clone)]
+pub struct Served {
+    /// Who serves it.
+    pub provider: Arc<dyn Provider>,
+    /// The model.
+    pub model: Model,
+    /// What is known of it.
+    pub info: ModelInfo,
+}
+
+/// Knows the models.
+pub trait Models: Send + Sync {
+    /// A model by its name, `provider/model`; without one, the model that is used unless one is named.
+    fn serve(&self, name: Option<&str>) -> Result<Served, BoxError>;
+}
+
+/// The rules of the sessions under way. A session that is not, has those that hold for everybody. Cloning is cheap.
+#[derive(Clone)]
+pub struct Policies(Arc<Shared>);
+
+struct Shared {
+    otherwise: Arc<Ruleset>,
+    sessions: Mutex<HashMap<SessionId, Arc<Ruleset>>>,
+}
+
+impl Policies {
+    /// Rules for whoever has none of their own.
+    pub fn new(otherwise: Arc<Ruleset>) -> Policies {
+        Policies(Arc::new(Shared { otherwise, sessions: Mutex::default() }))
+    }
+
+    pub(crate) fn of(&self, session: &SessionId) -> Option<Arc<Ruleset>> {
+        self.sessions().get(session).cloned()
+    }
+
+    pub(crate) fn set(&self, session: &SessionId, rules: Arc<Ruleset>) {
+        self.sessions().insert(session.clone(), rules);
+    }
+
+    pub(crate) fn forget(&self, session: &SessionId) {
+        self.sessions().remove(session);
+    }
+
+    fn sessions(&self) -> std::sync::MutexGuard<'_, HashMap<SessionId, Arc<Ruleset>>> {
+        self.0.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Policy for Policies {
+    fn rules(&self, context: &ToolContext) -> Arc<Ruleset> {
+        self.of(&context.session).unwrap_or_else(|| self.0.otherwise.clone())
+    }
+}

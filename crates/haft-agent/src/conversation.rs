@@ -1,0 +1,292 @@
+//! A conversation: what the person says, what the model answers, until it has no more to do.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use haft::{
+    AgentId, BoxError, CallId, Ended, Event, Finish, History, Lease, Message, Model, Note, Part, Rejection,
+    Role, SessionId, Settlement, StoreError, TurnError, Usage,
+};
+use serde_json::json;
+
+use crate::agency::{Agency, pruned_topic};
+use crate::agent::{AgentSpec, Served};
+use crate::interrupt::Interrupt;
+use crate::provider::ProviderError;
+use crate::pruning::prunable;
+
+/// A conversation that this process holds. Dropping it stops whatever it does and lets others go on with it.
+pub struct Conversation {
+    pub(crate) agency: Agency,
+    pub(crate) lease: Lease,
+    pub(crate) agent: Arc<AgentSpec>,
+    pub(crate) served: Served,
+    pub(crate) history: History,
+    pub(crate) pruned: HashSet<CallId>,
+    waits_for_tasks: bool,
+}
+
+/// How it ended that somebody said something.
+#[derive(Debug)]
+pub struct Outcome {
+    /// Why it ended.
+    pub end: End,
+    /// What the model said last.
+    pub text: String,
+    /// What was counted.
+    pub usage: Usage,
+    /// How often the model answered.
+    pub steps: u32,
+    /// What was refused to it, in the words for programs of [`Rejection::kind`].
+    pub refused: Vec<&'static str>,
+}
+
+/// Why an agent stopped.
+#[derive(Debug)]
+pub enum End {
+    /// It had no more to do.
+    Done,
+    /// The person said no.
+    Declined,
+    /// Somebody interrupted it.
+    Interrupted,
+    /// There was no answer.
+    Failed(RunError),
+}
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// Its provider has none.
+    #[error(transparent)]
+    Provider(#[from] ProviderError),
+    /// The tools cannot be offered.
+    #[error(transparent)]
+    Turn(#[from] TurnError),
+    /// The record cannot be written, so nothing may happen.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// There is no agent to go on.
+    #[error(transparent)]
+    Agent(BoxError),
+}
+
+/// What a step of the conversation came to.
+pub(crate) enum Step {
+    /// The model waits for what came of its calls.
+    GoOn,
+    /// It has said what it had to say.
+    Stop,
+    Declined,
+    Interrupted,
+}
+
+impl Conversation {
+    pub(crate) fn new(
+        agency: Agency,
+        lease: Lease,
+        agent: Arc<AgentSpec>,
+        served: Served,
+        history: History,
+        pruned: HashSet<CallId>,
+        waits_for_tasks: bool,
+    ) -> Conversation {
+        let mut conversation =
+            Conversation { agency, lease, agent, served, history, pruned, waits_for_tasks };
+        conversation.history.ended.values_mut().for_each(slim);
+        conversation
+    }
+
+    /// The session it is held in.
+    pub fn session(&self) -> &SessionId {
+        self.lease.session()
+    }
+
+    /// The agent that is spoken to.
+    pub fn agent(&self) -> &AgentId {
+        &self.agent.name
+    }
+
+    /// The model that answers.
+    pub fn model(&self) -> &Model {
+        &self.served.model
+    }
+
+    /// What was said so far.
+    pub fn messages(&self) -> &[Message] {
+        &self.history.messages
+    }
+
+    /// Says something, and has the agent work until it has no more to do. What arrives meanwhile is said, too. Saying
+    /// nothing has it go on where it was interrupted.
+    pub async fn say(&mut self, parts: Vec<Part>, interrupt: &Interrupt) -> Outcome {
+        let mut outcome = Outcome {
+            end: End::Done,
+            text: String::new(),
+            usage: Usage::default(),
+            steps: 0,
+            refused: Vec::new(),
+        };
+        self.status("busy");
+        outcome.end = match self.work(parts, interrupt, &mut outcome).await {
+            Ok(end) => end,
+            Err(error) => {
+                let message = haft::causes(&error);
+                self.tell("session.error", json!({ "message": message })).await;
+                End::Failed(error)
+            }
+        };
+        self.tell("session.idle", json!({})).await;
+        outcome
+    }
+
+    async fn work(
+        &mut self,
+        parts: Vec<Part>,
+        interrupt: &Interrupt,
+        outcome: &mut Outcome,
+    ) -> Result<End, RunError> {
+        match parts.is_empty() {
+            true if !self.is_open() => return Ok(End::Done),
+            true => {}
+            false => self.add(Note { agent: None, parts }).await?,
+        }
+        loop {
+            if interrupt.is_fired() {
+                return Ok(End::Interrupted);
+            }
+            self.make_room(interrupt).await?;
+            let step = self.step(outcome, interrupt).await?;
+            self.count(outcome);
+            match step {
+                Step::Declined if !self.agency.parts().settings.continues_on_decline => {
+                    return Ok(End::Declined);
+                }
+                Step::Interrupted => return Ok(End::Interrupted),
+                Step::GoOn | Step::Declined => {
+                    while let Some(note) = self.agency.parts().inbox.take(self.session()) {
+                        self.add(note).await?;
+                    }
+                }
+                Step::Stop => {
+                    let note = tokio::select! {
+                        note = self.next_note() => note,
+                        () = interrupt.fired() => return Ok(End::Interrupted),
+                    };
+                    let Some(note) = note else { return Ok(End::Done) };
+                    self.add(note).await?;
+                    // A new question deserves as many steps as the first.
+                    outcome.steps = 0;
+                }
+            }
+        }
+    }
+
+    /// Whether the model has something to answer to.
+    fn is_open(&self) -> bool {
+        self.history.messages.last().is_some_and(|last| {
+            last.role == Role::User || last.calls().next().is_some() || last.finish != Some(Finish::Stop)
+        })
+    }
+
+    async fn next_note(&self) -> Option<Note> {
+        match self.waits_for_tasks {
+            true => self.agency.next_note(self.session()).await,
+            false => self.agency.parts().inbox.take(self.session()),
+        }
+    }
+
+    /// Adds to the conversation what the person, or haft in their place, says.
+    async fn add(&mut self, note: Note) -> Result<(), RunError> {
+        if let Some(name) = note.agent.filter(|name| *name != self.agent.name) {
+            self.switch(&name)?;
+        }
+        let mut message = Message::new(Role::User, self.agent.name.clone());
+        message.model = Some(self.served.model.clone());
+        message.parts = note.parts;
+        message.finish = Some(Finish::Stop);
+        self.agency.parts().transcript.save(&self.lease, &message).await?;
+        self.history.messages.push(message);
+        Ok(())
+    }
+
+    /// Has another agent go on, with its own rules and no more than those of whoever began the session.
+    fn switch(&mut self, name: &AgentId) -> Result<(), RunError> {
+        let agent = self.agency.parts().agents.agent(name).map_err(RunError::Agent)?;
+        self.agency.switch(self.session(), &agent);
+        self.agent = agent;
+        Ok(())
+    }
+
+    /// Takes out of the conversation what nobody needs any more, or summarises it if it is too long.
+    async fn make_room(&mut self, interrupt: &Interrupt) -> Result<(), RunError> {
+        let parts = self.agency.parts();
+        if parts.settings.compacts && self.is_too_long() {
+            return self.compact(interrupt).await;
+        }
+        if !parts.settings.prunes {
+            return Ok(());
+        }
+        let prunable = prunable(&self.history, &self.pruned);
+        if prunable.is_empty() {
+            return Ok(());
+        }
+        self.pruned.extend(prunable);
+        let ids: Vec<&str> = self.pruned.iter().map(CallId::as_str).collect();
+        parts.memory.remember(self.lease.session(), &pruned_topic(), &json!(ids)).await?;
+        Ok(())
+    }
+
+    /// Adds up what the last answer cost, and what it was refused.
+    fn count(&self, outcome: &mut Outcome) {
+        let Some(message) = self.history.messages.iter().rfind(|message| message.role == Role::Assistant)
+        else {
+            return;
+        };
+        outcome.usage += message.usage;
+        if let Some(text) = message.last_text() {
+            text.clone_into(&mut outcome.text);
+        }
+        for call in message.calls() {
+            if let Some(Ended::Settled(settlement)) = self.history.ended.get(&call.call)
+                && let Settlement::Rejected(rejection @ Rejection::Refused(_)) = &**settlement
+            {
+                outcome.refused.push(rejection.kind());
+            }
+        }
+    }
+
+    /// Says what the session is doing, to whoever listens.
+    pub(crate) fn status(&self, status: &str) {
+        self.agency.parts().services.events.tell(|| Event::Session {
+            name: "session.status",
+            session: self.session().clone(),
+            body: json!({ "type": status }),
+        });
+    }
+
+    /// Says what happened to the session. That it cannot be recorded changes nothing about it.
+    pub(crate) async fn tell(&self, name: &'static str, body: serde_json::Value) {
+        let event = Event::Session { name, session: self.session().clone(), body };
+        let _unrecorded = self.agency.parts().services.events.publish(event).await;
+    }
+}
+
+impl Drop for Conversation {
+    fn drop(&mut self) {
+        self.agency.leave(self.lease.session());
+    }
+}
+
+/// Leaves of an end what a model is told. The rest is on record, and would only take room here.
+pub(crate) fn slim(ended: &mut Ended) {
+    if let Ended::Settled(settlement) = ended
+        && let Settlement::Completed(completed) = &mut **settlement
+    {
+        if completed.content.is_empty() {
+            completed.content.push(haft::Content::Text(completed.text()));
+        }
+        completed.structured = serde_json::Value::Null;
+        completed.metadata.retain(|fact, _| fact == haft::KEPT);
+    }
+}
