@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::support::{Plan, sketch, text_of};
 
-fn delegating(to: &str, task: serde_json::Value) -> serde_json::Value {
+fn delegating(to: &str, task: &serde_json::Value) -> serde_json::Value {
     json!({ "agents": {
         "build": [{ "calls": [{ "tool": "task", "input": task }] }, { "text": "Thanks." }, { "text": "And thanks." }],
         to: [{ "calls": [{ "tool": "echo", "input": { "text": "inner" } }] }, { "text": "The inner result." }, { "text": "More of it." }],
@@ -16,7 +16,7 @@ fn delegating(to: &str, task: serde_json::Value) -> serde_json::Value {
 #[tokio::test]
 async fn a_task_is_done_in_a_session_of_its_own_and_its_result_comes_back() {
     let task = json!({ "agent": "general", "prompt": "do it" });
-    let world = Plan::new(delegating("general", task)).build();
+    let world = Plan::new(delegating("general", &task)).build();
     let outcome = world.say("go").await;
     assert!(matches!(outcome.end, End::Done));
     let told = text_of(&world.last_results()[0]);
@@ -31,7 +31,7 @@ async fn a_task_is_done_in_a_session_of_its_own_and_its_result_comes_back() {
 #[tokio::test]
 async fn an_agent_that_works_for_another_may_do_no_more_than_it() {
     let task = json!({ "agent": "general", "prompt": "do it" });
-    let mut plan = Plan::new(delegating("general", task));
+    let mut plan = Plan::new(delegating("general", &task));
     plan.rules.push(("echo", "*", Effect::Deny));
     let world = plan.build();
     world.say("go").await;
@@ -46,12 +46,12 @@ async fn an_agent_that_works_for_another_may_do_no_more_than_it() {
 async fn tasks_go_no_deeper_than_is_allowed_and_only_to_agents_that_take_them() {
     for (agent, says) in [("plan", "Unknown agent type: plan"), ("nobody", "Unknown agent type: nobody")] {
         let task = json!({ "agent": agent, "prompt": "do it" });
-        let world = Plan::new(delegating("general", task)).build();
+        let world = Plan::new(delegating("general", &task)).build();
         world.say("go").await;
         let told = text_of(&world.last_results()[0]);
         assert!(told.contains(says), "{told}");
     }
-    let mut plan = Plan::new(delegating("general", json!({ "agent": "general", "prompt": "do it" })));
+    let mut plan = Plan::new(delegating("general", &json!({ "agent": "general", "prompt": "do it" })));
     plan.depth = 0;
     let world = plan.build();
     world.say("go").await;
@@ -61,7 +61,7 @@ async fn tasks_go_no_deeper_than_is_allowed_and_only_to_agents_that_take_them() 
 #[tokio::test]
 async fn a_task_in_the_background_tells_later_what_came_of_it() {
     let task = json!({ "agent": "general", "prompt": "do it", "background": true });
-    let world = Plan::new(delegating("general", task)).build();
+    let world = Plan::new(delegating("general", &task)).build();
     let outcome = world.say("go").await;
     assert_eq!(outcome.text, "And thanks.");
     let heard = world.heard.lock().unwrap();
@@ -75,13 +75,13 @@ async fn a_task_in_the_background_tells_later_what_came_of_it() {
 #[tokio::test]
 async fn a_task_is_gone_on_with_by_its_own_caller_only() {
     let task = json!({ "agent": "general", "prompt": "do it" });
-    let world = Plan::new(delegating("general", task)).build();
+    let world = Plan::new(delegating("general", &task)).build();
     world.say("go").await;
     let told = text_of(&world.last_results()[0]);
     let id = told.split('"').nth(1).unwrap().to_owned();
 
     let again = json!({ "agent": "general", "prompt": "more", "resume": id });
-    let foreign = Plan::new(delegating("general", again.clone())).build();
+    let foreign = Plan::new(delegating("general", &again)).build();
     foreign.say("go").await;
     assert!(!text_of(&foreign.last_results()[0]).contains(&id));
 
