@@ -10,7 +10,9 @@ use haft::{
     Recorder, Registration, Registry, Services, ShortMemory, Subscription, Turn, TurnSpec, Viewer,
 };
 use haft_store::{CallFilter, CallRow, Lookup, Queue, Redactor, Retention, Store, StoreOptions};
-use haft_tools::{DiskRestorer, ToolServices, UndoPlan, Workspace, plan_undo};
+use haft_tools::{
+    AfterChange, DiskRestorer, Formatters, Processes, ToolServices, UndoPlan, Workspace, plan_undo,
+};
 
 use crate::cli::{ConsentArgs, OnAsk};
 use crate::config;
@@ -66,6 +68,7 @@ impl<'s> Location<'s> {
         let workspace = Workspace::open(&setting.directory, setting.worktree.as_deref())
             .map_err(|error| Failure::new(Exit::Usage, error))?;
         let (files, journal) = (workspace.clone(), keepers.journal.clone());
+        let processes = Arc::new(environment::processes(setting)?);
         let tools = ToolServices {
             workspace,
             gate: gate.clone(),
@@ -77,7 +80,8 @@ impl<'s> Location<'s> {
             image_side_max: setting.config.image_side_max(),
             cache: (mode == Mode::Live).then(|| setting.paths.cache.clone()),
             require_read: setting.config.require_read(),
-            processes: Arc::new(environment::processes(setting)?),
+            after: after_change(setting, &files, &processes),
+            processes,
         };
         let registry = Registry::root();
         let builtins = registry.register(haft_tools::builtins(&tools));
@@ -219,6 +223,22 @@ impl Keepers {
             store: None,
         })
     }
+}
+
+/// What is done after files were changed. Formatters read configuration of the project that can make them run anything,
+/// so there are none until the person trusts it, wherever they are configured.
+fn after_change(
+    setting: &Setting,
+    workspace: &Workspace,
+    processes: &Arc<Processes>,
+) -> Arc<[Arc<dyn AfterChange>]> {
+    let entries = setting.config.formatters().filter(|_| setting.trusted);
+    let formatters = entries.map(|entries| {
+        let (workspace, processes) = (workspace.clone(), processes.clone());
+        let formatters = Formatters::new(workspace, processes, &entries, setting.config.formatting_time());
+        Arc::new(formatters) as Arc<dyn AfterChange>
+    });
+    formatters.into_iter().collect()
 }
 
 /// Opens the store, and says what it had to put right.

@@ -1,10 +1,8 @@
 //! The life of a call's record: pending, running, completed or error. Each step is one statement that checks the last.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use haft::{Call, CallId, Change, Ended, Image, Input, Opened, Past, Restorer, Seq};
-use rusqlite::types::{Value as SqlValue, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::json;
 
@@ -13,9 +11,9 @@ use crate::end::{Told, ended};
 use crate::events::{self, NewEvent};
 use crate::fault::Fault;
 use crate::files::Places;
+use crate::paths::StoredPath;
 use crate::process::Census;
 use crate::reconcile;
-use crate::redact::Redactor;
 use crate::store::{JournalBounds, Shared};
 use crate::{images, journal};
 
@@ -230,8 +228,11 @@ impl PastRow {
         }
         // Its process may have died since this one started.
         if self.process != asking.process && !Census::new(&asking.places.run).is_alive(&self.process) {
-            let interruption = reconcile::one(connection, &asking.places, &*asking.restorer, &self.id)?;
-            return Ok(Past::Ended(id, Ended::Interrupted(interruption)));
+            let settled = reconcile::one(connection, &asking.places, &*asking.restorer, &self.id)?;
+            // Otherwise somebody else is just finding out what became of it.
+            if let Some(interruption) = settled {
+                return Ok(Past::Ended(id, Ended::Interrupted(interruption)));
+            }
         }
         Ok(Past::Running(id))
     }
@@ -265,7 +266,7 @@ pub(crate) fn run(
 pub(crate) fn act(
     connection: &Connection,
     call: &str,
-    changes: &[(SqlValue, Change)],
+    changes: &[(StoredPath, Change)],
     places: &Places,
     bounds: JournalBounds,
     at_ms: i64,
@@ -293,35 +294,39 @@ pub(crate) fn act(
     Ok(false)
 }
 
-fn announce(connection: &Connection, call: &str, path: &SqlValue, change: &Change) -> Result<(), Fault> {
+fn announce(connection: &Connection, call: &str, path: &StoredPath, change: &Change) -> Result<(), Fault> {
     let digest = |image: &Option<Image>| image.as_ref().map(|image| image.digest.clone());
     let attributes = |image: &Option<Image>| {
         image.as_ref().and_then(|image| image.attributes.as_ref()).map(journal::written).transpose()
     };
     connection
         .prepare_cached(
-            "INSERT INTO intent (call, path, before, after, before_attributes, after_attributes, made)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+            "INSERT INTO intent (call, path, before, after, before_attributes, after_attributes, made, midway, sealed)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, NULL, ?9)
              ON CONFLICT (call, path) DO UPDATE SET
-                 before = iif(excluded.before IS after, before, excluded.before),
-                 before_attributes = iif(excluded.before IS after, before_attributes, excluded.before_attributes),
-                 made = iif(excluded.before IS after, made, excluded.made),
+                 before = iif(excluded.before IS after OR excluded.before = midway, before, excluded.before),
+                 before_attributes = iif(excluded.before IS after OR excluded.before = midway,
+                                         before_attributes, excluded.before_attributes),
+                 made = iif(excluded.before IS after OR excluded.before = midway, made, excluded.made),
+                 midway = iif(excluded.before IS after OR excluded.before = midway, ?8, NULL),
                  after = excluded.after,
                  after_attributes = excluded.after_attributes",
         )?
         .execute(params![
             call,
-            path,
+            path.name,
             digest(&change.before),
             digest(&change.after),
             attributes(&change.before)?,
             attributes(&change.after)?,
             i64::try_from(change.made).unwrap_or(0),
+            change.midway,
+            path.sealed,
         ])?;
     let mut undo =
         connection.prepare_cached("INSERT OR IGNORE INTO undo (call, path, undone) VALUES (?1, ?2, ?3)")?;
     for undone in &change.undoes {
-        undo.execute(params![call, path, undone.as_str()])?;
+        undo.execute(params![call, path.name, undone.as_str()])?;
     }
     Ok(())
 }
@@ -329,24 +334,4 @@ fn announce(connection: &Connection, call: &str, path: &SqlValue, change: &Chang
 /// The fault of taking a step with a call that never began or has ended.
 pub(crate) fn not_under_way(call: &str) -> Fault {
     Fault::Said(format!("the call {call} is not under way: it was never recorded, or it has ended"))
-}
-
-/// A path as it is stored: text, or bytes where it is not Unicode.
-pub(crate) fn path_to_sql(path: &Path, redactor: &Redactor) -> SqlValue {
-    match path.to_str() {
-        Some(text) => SqlValue::Text(redactor.owned(text)),
-        None => SqlValue::Blob(path.as_os_str().as_encoded_bytes().to_vec()),
-    }
-}
-
-/// A stored path.
-pub(crate) fn path_from_sql(value: ValueRef<'_>) -> PathBuf {
-    match value {
-        ValueRef::Text(text) => String::from_utf8_lossy(text).into_owned().into(),
-        #[cfg(unix)]
-        ValueRef::Blob(bytes) => <std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(bytes).into(),
-        #[cfg(not(unix))]
-        ValueRef::Blob(bytes) => String::from_utf8_lossy(bytes).into_owned().into(),
-        ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_) => PathBuf::new(),
-    }
 }

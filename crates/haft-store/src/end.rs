@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use haft::{Ended, Rejection, Seq, Settlement};
+use haft::{Ended, Interruption, Rejection, Seq, Settlement};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::json;
 
@@ -93,6 +93,12 @@ pub(crate) fn keep_media(connection: &Connection, media: &[Media], used_by: &str
             .execute(params![media.digest, used_by])?;
     }
     Ok(())
+}
+
+/// Whether a call is known to have changed what it was to change, from its state and its settlement.
+pub(crate) fn is_done(state: &str, settlement: Option<&str>) -> Result<bool, Fault> {
+    let committed = || wire::encode(&Ended::Interrupted(Interruption::Committed), &Redactor::default());
+    Ok(state == "completed" || (settlement.is_some() && settlement == Some(committed()?.json.as_str())))
 }
 
 /// Reads back how a call ended.

@@ -2,14 +2,14 @@
 
 use haft::{Attributes, BoxFuture, CallId, Change, Intent, Journal, Journaled, StoreError};
 use rusqlite::types::Value as SqlValue;
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension, params};
 use serde::{Deserialize, Serialize};
 
-use crate::calls::path_from_sql;
+use crate::end;
 use crate::fault::Fault;
 use crate::files::Places;
 use crate::store::Store;
-use crate::{images, reconcile};
+use crate::{images, paths, reconcile};
 
 /// How long a chain of undoing and undoing that is followed.
 const CHAIN_MAX: usize = 1000;
@@ -17,23 +17,18 @@ const CHAIN_MAX: usize = 1000;
 impl Journal for Store {
     fn changes<'a>(&'a self, call: &'a CallId) -> BoxFuture<'a, Result<Vec<Journaled>, StoreError>> {
         let found = self.read("read the journal", |connection| {
-            let state: String =
-                match connection
-                    .query_row("SELECT state FROM call WHERE id = ?1", [call.as_str()], |row| row.get(0))
-                {
-                    Err(rusqlite::Error::QueryReturnedNoRows) => return Ok(Vec::new()),
-                    state => state?,
-                };
+            let ended = connection
+                .query_row("SELECT state, settlement FROM call WHERE id = ?1", [call.as_str()], |row| {
+                    Ok((row.get::<_, String>(0)?, row.get::<_, Option<String>>(1)?))
+                })
+                .optional()?;
+            let Some((state, settlement)) = ended else { return Ok(Vec::new()) };
+            let is_certain = end::is_done(&state, settlement.as_deref())?;
             let mut found = Vec::new();
             for (path, change) in rows(connection, &self.0.places, call.as_str())? {
-                let undone_by = undone_by(connection, call.as_str(), &path, 0)?;
+                let undone_by = undone_by(connection, &self.0.places, call.as_str(), &path, 0)?;
                 let undone_by = undone_by.and_then(|id| CallId::parse(&id).ok());
-                found.push(Journaled {
-                    call: call.clone(),
-                    is_certain: state == "completed",
-                    undone_by,
-                    change,
-                });
+                found.push(Journaled { call: call.clone(), is_certain, undone_by, change });
             }
             Ok(found)
         });
@@ -51,7 +46,7 @@ impl Store {
     ) -> Result<Vec<CallId>, StoreError> {
         self.read("read the journal", |connection| {
             let mut statement = connection.prepare(
-                "SELECT call.id, state FROM call JOIN session ON session.id = call.session
+                "SELECT call.id, state, settlement FROM call JOIN session ON session.id = call.session
                  WHERE (session.id = ?1 OR (?1 IS NULL AND session.project = ?2))
                    AND state IN ('completed', 'error')
                    AND EXISTS (SELECT 1 FROM intent WHERE intent.call = call.id)
@@ -62,11 +57,12 @@ impl Store {
             let mut found = Vec::new();
             while let Some(row) = calls.next()? {
                 let (id, state): (String, String) = (row.get(0)?, row.get(1)?);
-                let is_certain = state == "completed";
+                let is_certain = end::is_done(&state, row.get::<_, Option<String>>(2)?.as_deref())?;
                 let mut is_standing = false;
-                for (path, intent) in announced(connection, &id)? {
+                for (path, intent) in announced(connection, &self.0.places, &id)? {
                     let was_made = || is_certain || is_made(&intent);
-                    is_standing |= undone_by(connection, &id, &path, 0)?.is_none() && was_made();
+                    is_standing |=
+                        undone_by(connection, &self.0.places, &id, &path, 0)?.is_none() && was_made();
                 }
                 if is_standing {
                     found.extend(CallId::parse(&id).ok());
@@ -80,13 +76,32 @@ impl Store {
     }
 }
 
-/// The changes that a call announced, each with its path as it is stored.
-pub(crate) fn announced(connection: &Connection, call: &str) -> Result<Vec<(SqlValue, Intent)>, Fault> {
-    let mut statement =
-        connection.prepare_cached("SELECT path, before, after FROM intent WHERE call = ?1 ORDER BY path")?;
+/// The changes that a call announced, each with the name that its path is stored under.
+pub(crate) fn announced(
+    connection: &Connection,
+    places: &Places,
+    call: &str,
+) -> Result<Vec<(SqlValue, Intent)>, Fault> {
+    let mut statement = connection.prepare_cached(
+        "SELECT path, sealed, before, after, midway FROM intent WHERE call = ?1 ORDER BY path",
+    )?;
+    let mut rows = statement.query([call])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let path = paths::exact(row.get_ref(0)?, row.get(1)?, places)?;
+        let intent = Intent { path, before: row.get(2)?, after: row.get(3)?, midway: row.get(4)? };
+        found.push((row.get(0)?, intent));
+    }
+    Ok(found)
+}
+
+/// The changes that a call announced, as they may be shown.
+pub(crate) fn shown(connection: &Connection, call: &str) -> Result<Vec<Intent>, Fault> {
+    let mut statement = connection
+        .prepare_cached("SELECT path, before, after, midway FROM intent WHERE call = ?1 ORDER BY path")?;
     let found = statement.query_map([call], |row| {
-        let intent = Intent { path: path_from_sql(row.get_ref(0)?), before: row.get(1)?, after: row.get(2)? };
-        Ok((row.get(0)?, intent))
+        let path = paths::shown(row.get_ref(0)?);
+        Ok(Intent { path, before: row.get(1)?, after: row.get(2)?, midway: row.get(3)? })
     })?;
     Ok(found.collect::<Result<_, _>>()?)
 }
@@ -104,7 +119,7 @@ pub(crate) fn changes(connection: &Connection, places: &Places, call: &str) -> R
 
 fn rows(connection: &Connection, places: &Places, call: &str) -> Result<Vec<(SqlValue, Change)>, Fault> {
     let mut statement = connection.prepare_cached(
-        "SELECT path, before, after, before_attributes, after_attributes, made FROM intent
+        "SELECT path, before, after, before_attributes, after_attributes, made, midway, sealed FROM intent
          WHERE call = ?1 ORDER BY path",
     )?;
     let mut rows = statement.query([call])?;
@@ -119,9 +134,10 @@ fn rows(connection: &Connection, places: &Places, call: &str) -> Result<Vec<(Sql
         };
         let path: SqlValue = row.get(0)?;
         let change = Change {
-            path: path_from_sql(row.get_ref(0)?),
+            path: paths::exact(row.get_ref(0)?, row.get(7)?, places)?,
             before: image(1, 3)?,
             after: image(2, 4)?,
+            midway: row.get(6)?,
             made: usize::try_from(row.get::<_, i64>(5)?).unwrap_or(0),
             undoes: undoes(connection, call, &path)?,
         };
@@ -137,9 +153,10 @@ fn undoes(connection: &Connection, call: &str, path: &SqlValue) -> Result<Vec<Ca
     Ok(found.iter().filter_map(|id| CallId::parse(id).ok()).collect())
 }
 
-/// The call that undid a change, unless that was undone in turn.
+/// The call that undid a change, unless that was undone in turn. Of one that did not complete, the file tells.
 fn undone_by(
     connection: &Connection,
+    places: &Places,
     call: &str,
     path: &SqlValue,
     depth: usize,
@@ -148,16 +165,26 @@ fn undone_by(
         return Ok(None);
     }
     let mut statement = connection.prepare_cached(
-        "SELECT undo.call FROM undo JOIN call ON call.id = undo.call
-         WHERE undo.undone = ?1 AND undo.path = ?2 AND call.state = 'completed' ORDER BY call.seq DESC",
+        "SELECT undo.call, state, settlement FROM undo JOIN call ON call.id = undo.call
+         WHERE undo.undone = ?1 AND undo.path = ?2 AND state IN ('completed', 'error') ORDER BY call.seq DESC",
     )?;
-    let undoing = statement.query_map(params![call, path], |row| row.get::<_, String>(0))?;
-    for by in undoing.collect::<Result<Vec<_>, _>>()? {
-        if undone_by(connection, &by, path, depth + 1)?.is_none() {
+    let undoing = statement.query_map(params![call, path], |row| {
+        Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get::<_, Option<String>>(2)?))
+    })?;
+    for (by, state, settlement) in undoing.collect::<Result<Vec<_>, _>>()? {
+        let is_undoing =
+            end::is_done(&state, settlement.as_deref())? || is_made_at(connection, places, &by, path)?;
+        if is_undoing && undone_by(connection, places, &by, path, depth + 1)?.is_none() {
             return Ok(Some(by));
         }
     }
     Ok(None)
+}
+
+/// Whether a file holds what a call was to leave there.
+fn is_made_at(connection: &Connection, places: &Places, call: &str, path: &SqlValue) -> Result<bool, Fault> {
+    let announced = announced(connection, places, call)?;
+    Ok(announced.iter().any(|(name, intent)| name == path && is_made(intent)))
 }
 
 /// What a file has besides its content, as it is stored.

@@ -26,6 +26,7 @@ mod redact;
 mod outputs;
 mod spool;
 mod journal;
+mod paths;
 mod images;
 mod seal;
 mod sweep;

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::fault::Fault;
 use crate::store::Store;
-use crate::{end, reconcile, wire};
+use crate::{end, journal, wire};
 
 /// How far a call is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -220,7 +220,7 @@ impl CallDetail {
             input,
             changed_input: changed.map(|json| wire::read("an input", &json)).transpose()?,
             ended: settlement.map(|json| end::ended(connection, &json)).transpose()?,
-            intents: reconcile::intents(connection, row.id.as_str())?,
+            intents: journal::shown(connection, row.id.as_str())?,
             output: None,
             row,
         })

@@ -1,6 +1,6 @@
 //! What became of calls whose process died. Nothing is run again; the files themselves tell what was done.
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,14 +11,17 @@ use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 use crate::clock::now_ms;
 use crate::end::End;
 use crate::fault::Fault;
-use crate::files::Places;
+use crate::files::{self, Places};
 use crate::journal;
 use crate::open::Notice;
 use crate::process::Census;
-use crate::redact::{REDACTED, Redactor};
+use crate::redact::Redactor;
 
 /// Larger files are not read only to find out what became of a call.
 const FILE_BYTES_MAX: u64 = 4 << 30;
+
+/// The name of the file that is locked meanwhile, beside those of the processes.
+const LOCK: &str = "reconciling";
 
 /// So much of a directory is searched for what was left behind.
 const ENTRIES_MAX: usize = 100_000;
@@ -29,19 +32,16 @@ pub(crate) fn all(
     places: &Places,
     restorer: &dyn Restorer,
 ) -> Result<Vec<Notice>, Fault> {
-    let mut census = Census::new(&places.run);
-    let mut dead =
-        processes(connection, "SELECT DISTINCT process FROM call WHERE state IN ('pending', 'running')")?;
-    dead.retain(|process| !census.is_alive(process));
-    let mut asked = processes(connection, "SELECT DISTINCT process FROM request")?;
-    asked.retain(|process| !census.is_alive(process));
-    if dead.is_empty() && asked.is_empty() {
+    let Dead { called, asked } = Dead::find(connection, places)?;
+    if called.is_empty() && asked.is_empty() {
         return Ok(Vec::new());
     }
-
+    // Whoever starts at the same time waits, and finds nothing left to do.
+    let lock = lock_file(places)?;
+    lock.lock()?;
     let mut judged = Vec::new();
-    for process in &dead {
-        for call in unsettled(connection, process)? {
+    for process in &called {
+        for call in unsettled(connection, places, process)? {
             // Files are read before the transaction, which others may be waiting for.
             judged.push((call.judge(connection, places, restorer)?, call));
         }
@@ -60,20 +60,55 @@ pub(crate) fn all(
     Ok(notices)
 }
 
-/// Settles one call of a process that died.
+/// The processes that died.
+struct Dead {
+    /// With calls that have not ended.
+    called: Vec<String>,
+    /// With requests that nobody waits for any longer.
+    asked: Vec<String>,
+}
+
+impl Dead {
+    fn find(connection: &Connection, places: &Places) -> Result<Dead, Fault> {
+        let mut census = Census::new(&places.run);
+        let mut dead = |query: &str| -> Result<Vec<String>, Fault> {
+            let mut found = processes(connection, query)?;
+            found.retain(|process| !census.is_alive(process));
+            Ok(found)
+        };
+        Ok(Dead {
+            called: dead("SELECT DISTINCT process FROM call WHERE state IN ('pending', 'running')")?,
+            asked: dead("SELECT DISTINCT process FROM request")?,
+        })
+    }
+}
+
+/// The lock of whoever looks at, and puts back, what calls of dead processes did.
+fn lock_file(places: &Places) -> io::Result<File> {
+    files::private_file_or_existing(&places.run.join(LOCK))
+}
+
+/// Settles one call of a process that died; `None` if somebody else is at it. It waits for nobody, because those who
+/// hold the lock may wait for the database.
 pub(crate) fn one(
     connection: &Connection,
     places: &Places,
     restorer: &dyn Restorer,
     id: &str,
-) -> Result<Interruption, Fault> {
+) -> Result<Option<Interruption>, Fault> {
+    let lock = lock_file(places)?;
+    match lock.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Ok(None),
+        Err(TryLockError::Error(error)) => return Err(error.into()),
+    }
     let call = connection.query_row(&unsettled_where("id = ?1"), [id], Unsettled::of).optional()?;
     let call = call
         .ok_or_else(|| Fault::Said(format!("the call {id} is not under way")))?
-        .with_intents(connection)?;
+        .with_intents(connection, places)?;
     let interruption = call.judge(connection, places, restorer)?;
     settle(connection, id, interruption)?;
-    Ok(interruption)
+    Ok(Some(interruption))
 }
 
 /// What is known, in words.
@@ -88,11 +123,6 @@ pub(crate) fn words(interruption: Interruption) -> &'static str {
     }
 }
 
-/// The changes a call announced.
-pub(crate) fn intents(connection: &Connection, call: &str) -> Result<Vec<Intent>, Fault> {
-    Ok(journal::announced(connection, call)?.into_iter().map(|(_, intent)| intent).collect())
-}
-
 fn settle(connection: &Connection, call: &str, interruption: Interruption) -> Result<bool, Fault> {
     let end = End::of(&Ended::Interrupted(interruption), &Redactor::default())?;
     Ok(end.record(connection, call, now_ms())?.is_some())
@@ -104,11 +134,11 @@ fn processes(connection: &Connection, query: &str) -> Result<Vec<String>, Fault>
     Ok(processes.collect::<Result<_, _>>()?)
 }
 
-fn unsettled(connection: &Connection, process: &str) -> Result<Vec<Unsettled>, Fault> {
+fn unsettled(connection: &Connection, places: &Places, process: &str) -> Result<Vec<Unsettled>, Fault> {
     let condition = "process = ?1 AND state IN ('pending', 'running')";
     let mut statement = connection.prepare(&unsettled_where(condition))?;
     let calls = statement.query_map([process], Unsettled::of)?.collect::<Result<Vec<_>, _>>()?;
-    calls.into_iter().map(|call| call.with_intents(connection)).collect()
+    calls.into_iter().map(|call| call.with_intents(connection, places)).collect()
 }
 
 fn unsettled_where(condition: &str) -> String {
@@ -132,8 +162,9 @@ impl Unsettled {
         Ok(Unsettled { id, session, tool, acted: row.get(3)?, blind: row.get(4)?, intents: Vec::new() })
     }
 
-    fn with_intents(mut self, connection: &Connection) -> Result<Unsettled, Fault> {
-        self.intents = intents(connection, &self.id)?;
+    fn with_intents(mut self, connection: &Connection, places: &Places) -> Result<Unsettled, Fault> {
+        let announced = journal::announced(connection, places, &self.id)?;
+        self.intents = announced.into_iter().map(|(_, intent)| intent).collect();
         Ok(self)
     }
 
@@ -157,9 +188,16 @@ impl Unsettled {
                 (Interruption::Unknown, Some(image)) if image.content.is_none() => Some(&image.digest),
                 _ => None,
             };
-            tidy_up(&intent, spared);
-            // An earlier start may have died while putting it back.
-            tidy_up(&Intent { after: intent.before.clone(), ..intent }, spared);
+            // What it left; what a step before left; and an earlier start may have died while putting it back.
+            for left in [&intent.after, &intent.midway, &intent.before] {
+                tidy_up(&Intent { after: left.clone(), ..intent.clone() }, spared);
+            }
+            remove_made(change);
+            // An undo takes also the directories with it that were made for the file.
+            for undone in &change.undoes {
+                let undone = journal::changes(connection, places, undone.as_str())?;
+                undone.iter().filter(|undone| undone.path == change.path).for_each(remove_made);
+            }
         }
         Ok(interruption)
     }
@@ -186,17 +224,35 @@ impl Unsettled {
     }
 }
 
+/// Removes the directories that were made for a file, if it never came to be and nothing else is in them.
+fn remove_made(change: &Change) {
+    let is_there = change.path.symlink_metadata().is_ok();
+    if change.before.is_some() || is_there || !change.path.is_absolute() {
+        return;
+    }
+    for directory in change.made_directories() {
+        // Behind a link stands what somebody else made.
+        let is_itself = directory.canonicalize().is_ok_and(|real| real == directory);
+        if is_itself && fs::remove_dir(directory).is_err() {
+            return;
+        }
+    }
+}
+
 /// Removes the files that held new content and never took their place, or old content that was to come back; but none
 /// with the content that is spared. One that cannot be removed does no harm.
 fn tidy_up(intent: &Intent, spared: Option<&String>) {
     for path in left_beside(intent) {
-        if spared.is_none_or(|spared| content(&path).flatten().as_ref() != Some(spared)) {
+        if path.is_dir() {
+            // A copy for a program that died with the call.
+            let _stays = fs::remove_dir_all(path);
+        } else if spared.is_none_or(|spared| content(&path).flatten().as_ref() != Some(spared)) {
             let _stays = fs::remove_file(path);
         }
     }
 }
 
-/// The files that a change left beside the one it was for.
+/// The files, and directories with copies, that a change left beside the one it was for.
 fn left_beside(intent: &Intent) -> Vec<PathBuf> {
     let Some(entries) = intent.path.parent().and_then(|directory| fs::read_dir(directory).ok()) else {
         return Vec::new();
@@ -204,7 +260,7 @@ fn left_beside(intent: &Intent) -> Vec<PathBuf> {
     let beginning = intent.temporary();
     let is_left = |entry: &fs::DirEntry| {
         entry.file_name().to_str().is_some_and(|name| name.starts_with(&beginning))
-            && entry.file_type().is_ok_and(|kind| kind.is_file())
+            && entry.file_type().is_ok_and(|kind| kind.is_file() || kind.is_dir())
     };
     entries.take(ENTRIES_MAX).filter_map(Result::ok).filter(is_left).map(|entry| entry.path()).collect()
 }
@@ -253,15 +309,17 @@ pub(crate) struct Found {
 
 pub(crate) fn look(intent: &Intent) -> Found {
     match content(&intent.path) {
-        Some(now) => Found { is_before: now == intent.before, is_after: now == intent.after },
+        Some(now) => Found {
+            is_before: now == intent.before,
+            is_after: now == intent.after || (now.is_some() && now == intent.midway),
+        },
         None => Found { is_before: false, is_after: false },
     }
 }
 
 /// The digest of a file as it is now, `Some(None)` if there is none, `None` if that cannot be told.
 fn content(path: &Path) -> Option<Option<String>> {
-    let told_by_name = path.is_absolute() && path.to_str().is_none_or(|path| !path.contains(REDACTED));
-    if !told_by_name {
+    if !path.is_absolute() {
         return None;
     }
     match fs::metadata(path) {

@@ -14,7 +14,9 @@ use crate::calls::{self, NewCall};
 use crate::clock::now_ms;
 use crate::end::End;
 use crate::events::{self, NewEvent};
+use crate::fault::Fault;
 use crate::images;
+use crate::paths::StoredPath;
 use crate::store::Store;
 use crate::writer::Durability;
 
@@ -94,9 +96,13 @@ impl Recorder for Store {
         self.note_acting(&context.call);
         let what = "record what a call is about to change";
         let call = context.call.clone();
-        let stored = |change: &Change| (calls::path_to_sql(&change.path, &self.0.redactor), change.clone());
-        let changes: Vec<_> = changes.iter().map(stored).collect();
+        let stored = |change: &Change| {
+            let path = StoredPath::of(&change.path, &self.0.redactor, &self.0.places)?;
+            Ok((path, change.clone()))
+        };
+        let changes: Result<Vec<_>, Fault> = changes.iter().map(stored).collect();
         Box::pin(async move {
+            let changes = changes.map_err(|fault| self.0.put(what, fault))?;
             let images = changes.iter().flat_map(|(_, change)| [&change.before, &change.after]);
             let images: Vec<Image> = images.flatten().cloned().collect();
             let (places, bounds) = (self.0.places.clone(), self.0.journal);

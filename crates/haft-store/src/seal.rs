@@ -11,6 +11,7 @@ use std::path::Path;
 use crate::files::{self, Places};
 
 const KEY_BYTES: usize = blake3::KEY_LEN;
+const FINGERPRINT_DIGITS: usize = 24;
 
 /// The key of a data directory.
 #[derive(Clone)]
@@ -31,6 +32,13 @@ impl Seal {
     /// Seals a content, or opens it again. Contents are told apart by their digests, so no two share a stream.
     pub(crate) fn apply(&self, digest: &str, bytes: &mut [u8]) {
         Stream::new(self, digest).apply(bytes);
+    }
+
+    /// What tells bytes from others, and tells nothing else of them without the key.
+    pub(crate) fn fingerprint(&self, bytes: &[u8]) -> String {
+        let mut hex = blake3::keyed_hash(&self.0, bytes).to_hex().to_string();
+        hex.truncate(FINGERPRINT_DIGITS);
+        hex
     }
 
     /// A reader that seals or opens what it reads.

@@ -67,6 +67,7 @@ impl Settler {
             image_side_max: 2000,
             cache: None,
             require_read: false,
+            after: Arc::new([]),
             processes: Arc::new(haft_tools::Processes::new(Vec::new(), haft::Limits::default().text)),
         };
         let registry = Registry::root();

@@ -7,14 +7,21 @@ use std::sync::Arc;
 use haft::permission::{Ask, Effect, Gate, Question};
 use haft::{Action, Memory, ToolContext, ToolError};
 
+use crate::after::{AfterChange, Aftermath, Remark};
 use crate::seen;
 use crate::services::ToolServices;
-use crate::workspace::{ChangeSet, Draft, Place, Workspace, WorkspaceError};
+use crate::workspace::{
+    ChangeSet, Draft, FileChange, LeftFile, Place, ReadTarget, Workspace, WorkspaceError,
+};
 
 /// Every tool that changes files asks under this action.
 const ACTION: &str = "edit";
 /// If somebody else changes a file in between, a change that nobody is asked about is planned anew, so many times.
 const ATTEMPTS_MAX: usize = 64;
+/// What is shown of a file is shown under this action.
+const READ_ACTION: &str = "read";
+/// The model is shown what a later step changed if it is no longer than this; otherwise it reads the file.
+const SHOWN_DIFF_BYTES_MAX: usize = 2 << 10;
 
 /// How much of a file a draft holds.
 #[derive(Clone, Copy)]
@@ -35,12 +42,23 @@ pub(crate) struct Changing {
     pub(crate) gate: Gate,
     memory: Arc<dyn Memory>,
     require_read: bool,
+    after: Arc<[Arc<dyn AfterChange>]>,
+}
+
+/// What was changed, and what came after.
+pub(crate) struct Made<T> {
+    /// What the plan says of it.
+    pub(crate) outcome: T,
+    /// What there is to say of the steps that followed.
+    pub(crate) remarks: Vec<Remark>,
+    /// What was changed in all, as a unified diff, of each file that a step has changed further; by canonical path.
+    pub(crate) diffs: Vec<(PathBuf, String)>,
 }
 
 impl Changing {
     pub(crate) fn new(services: &ToolServices) -> Changing {
-        let ToolServices { workspace, gate, memory, require_read, .. } = services.clone();
-        Changing { workspace, gate, memory, require_read }
+        let ToolServices { workspace, gate, memory, require_read, after, .. } = services.clone();
+        Changing { workspace, gate, memory, require_read, after }
     }
 
     pub(crate) fn action(&self) -> Action {
@@ -77,13 +95,105 @@ impl Changing {
         F: Future<Output = Result<(ChangeSet, T), ToolError>> + Send,
         T: Send,
     {
+        self.make_all(context, plan).await.map(|(outcome, _)| outcome)
+    }
+
+    /// Makes the changes that are planned, and then takes the steps that follow a change. None of them can make the call
+    /// fail: the change stands.
+    pub(crate) async fn make_and_follow<T, F>(
+        &self,
+        context: &ToolContext,
+        plan: impl Fn() -> F + Send + Sync,
+    ) -> Result<Made<T>, ToolError>
+    where
+        F: Future<Output = Result<(ChangeSet, T), ToolError>> + Send,
+        T: Send,
+    {
+        let (outcome, mut files) = self.make_all(context, plan).await?;
+        let mut made = Made { outcome, remarks: Vec::new(), diffs: Vec::new() };
+        for step in &*self.after {
+            for aftermath in step.follow(&files).await {
+                let (remark, finished) = self.finish(step.name(), &files, aftermath, context).await;
+                made.remarks.push(remark);
+                if let Some((at, finished)) = finished {
+                    let path = finished.place().real().to_owned();
+                    made.diffs.retain(|(known, _)| *known != path);
+                    made.diffs.push((path, finished.change()));
+                    files[at] = finished;
+                }
+            }
+        }
+        Ok(made)
+    }
+
+    /// Gives a file the finish that a step found for it, unless somebody else has changed it since.
+    async fn finish(
+        &self,
+        step: &str,
+        files: &[LeftFile],
+        aftermath: Aftermath,
+        context: &ToolContext,
+    ) -> (Remark, Option<(usize, LeftFile)>) {
+        let Aftermath { file: at, by, text, mut error } = aftermath;
+        let file = &files[at];
+        let reading = ReadTarget::new(file.place().clone(), Action::new(READ_ACTION));
+        // Nothing is shown to somebody who is not known to be allowed to see it.
+        let may_read = self.is_allowed(&reading.questions(), context).await.unwrap_or(false);
+        let (mut diff, mut finished) = (String::new(), None);
+        if let Some(text) = text {
+            let change = file.finish(text);
+            if may_read && change.diff().len() <= SHOWN_DIFF_BYTES_MAX {
+                change.diff().clone_into(&mut diff);
+            }
+            match self.commit_finish(file, change, context).await {
+                Ok(left) => finished = Some((at, left)),
+                Err(why) => error = Some(why.to_string()),
+            }
+        }
+        let changed = finished.is_some();
+        if !may_read {
+            // What a program says of a file may be what is in it.
+            error = error.map(|_| "it failed".to_owned());
+        }
+        let (step, file) = (step.to_owned(), file.place().shown());
+        let diff = if changed { diff } else { String::new() };
+        (Remark { step, file, name: by, changed, diff, error }, finished)
+    }
+
+    async fn commit_finish(
+        &self,
+        file: &LeftFile,
+        change: FileChange,
+        context: &ToolContext,
+    ) -> Result<LeftFile, ToolError> {
+        let finished = file.finished(&change);
+        match self.commit(change.alone(self.action()), context).await? {
+            Ok(()) => Ok(finished),
+            Err(changed) => Err(changed.into()),
+        }
+    }
+
+    /// Makes the changes. Returns also the files as they are left, if anything follows.
+    async fn make_all<T, F>(
+        &self,
+        context: &ToolContext,
+        plan: impl Fn() -> F + Send + Sync,
+    ) -> Result<(T, Vec<LeftFile>), ToolError>
+    where
+        F: Future<Output = Result<(ChangeSet, T), ToolError>> + Send,
+        T: Send,
+    {
         let mut attempt = 1;
         let (mut changes, mut outcome) = plan().await?;
         loop {
             let questions = changes.questions();
             let announced: Vec<PathBuf> = paths(&changes).map(Path::to_owned).collect();
+            let left = match self.after.is_empty() {
+                true => Vec::new(),
+                false => changes.files().iter().filter_map(FileChange::left).collect(),
+            };
             let changed = match self.commit(changes, context).await? {
-                Ok(()) => return Ok(outcome),
+                Ok(()) => return Ok((outcome, left)),
                 Err(changed) => changed,
             };
             if attempt == ATTEMPTS_MAX || !self.is_allowed(&questions, context).await? {

@@ -6,9 +6,11 @@
 #![deny(missing_docs)]
 
 mod actions;
+mod after;
 mod blocking;
 mod changing;
 mod encoding;
+mod formatting;
 #[doc(hidden)]
 pub mod fuzzing;
 mod patches;
@@ -26,7 +28,9 @@ mod tools;
 pub mod workspace;
 
 pub use actions::action_of;
+pub use after::{AfterChange, Aftermath};
 pub use encoding::{Encoding, NotText, Text, Unencodable, decode};
+pub use formatting::{FORMATTING_TIME, FormatterEntry, Formatters};
 pub use patches::uses_patches;
 pub use process::{Confinement, Processes, ProfileName};
 pub use services::ToolServices;

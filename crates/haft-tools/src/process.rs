@@ -2,6 +2,7 @@
 
 mod capture;
 mod confined;
+mod filter;
 mod run;
 mod shell;
 
@@ -15,7 +16,9 @@ use haft_sandbox::Sandbox;
 
 pub(crate) use capture::{Captured, Whole};
 pub(crate) use confined::ConfinedCommand;
+pub(crate) use filter::{Filter, FilterError};
 pub(crate) use run::{Ending, Ran, Run, RunError};
+pub(crate) use shell::is_program;
 
 /// How commands are run in a location.
 pub struct Processes {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use haft::permission::Gate;
 use haft::{Events, Journal, Memory, OutputStore};
 
+use crate::after::AfterChange;
 use crate::process::Processes;
 use crate::workspace::Workspace;
 
@@ -34,4 +35,6 @@ pub struct ToolServices {
     pub processes: Arc<Processes>,
     /// Whether a file has to be read in a session before it is changed there.
     pub require_read: bool,
+    /// What is done after files were changed, in this order.
+    pub after: Arc<[Arc<dyn AfterChange>]>,
 }

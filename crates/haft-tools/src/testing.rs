@@ -19,7 +19,7 @@ use haft::{
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::{Processes, ToolServices, Workspace, builtins};
+use crate::{AfterChange, Processes, ToolServices, Workspace, builtins};
 
 pub(crate) struct Bench {
     top: Arc<TempDir>,
@@ -70,6 +70,14 @@ impl Bench {
         bench
     }
 
+    /// The same bench, on which these steps follow every change.
+    pub(crate) fn following<const N: usize>(mut self, steps: [Arc<dyn AfterChange>; N]) -> Bench {
+        self.services.after = Arc::new(steps);
+        let registration = self.registry.register(builtins(&self.services)).unwrap();
+        self.replaced.push(registration);
+        self
+    }
+
     fn rehearsing(&self) -> Bench {
         Bench::with(self.top.clone(), self.services.workspace.clone(), &[], Gate::rehearsal)
     }
@@ -115,6 +123,7 @@ impl Bench {
             cache: None,
             journal: kept,
             require_read: false,
+            after: Arc::new([]),
             processes: Arc::new(Processes::new(Vec::new(), Limits::default().text)),
         };
         let registry = Registry::root();

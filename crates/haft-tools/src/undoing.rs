@@ -144,7 +144,7 @@ fn followed_back<'a>(draft: &'a Draft, changes: &'a [Journaled]) -> Followed<'a>
     let mut first = None;
     let mut calls = Vec::new();
     loop {
-        let leads_here = |known: &&'a Journaled| digest(known.change.after.as_ref()) == digest(stands);
+        let leads_here = |known: &&'a Journaled| known.change.leads_to(digest(stands));
         // One that may never have been made counts only where no other leads on.
         let certain = left.iter().position(|known| known.is_certain && leads_here(known));
         let Some(next) = certain.or_else(|| left.iter().position(leads_here)) else { break };

@@ -99,6 +99,9 @@ pub struct Change {
     pub before: Option<Image>,
     /// What it holds afterwards; `None` if it is removed.
     pub after: Option<Image>,
+    /// The digest of what it may hold instead: the change only finishes what the call did to the file before, as a
+    /// formatter does, so the call has done its work also without it.
+    pub midway: Option<String>,
     /// How many of the directories right above it are made on the way to it.
     pub made: usize,
     /// The calls whose change of this file is hereby undone.
@@ -109,7 +112,12 @@ impl Change {
     /// What a later process tells by whether the change was made.
     pub fn intent(&self) -> Intent {
         let digest = |image: &Option<Image>| image.as_ref().map(|image| image.digest.clone());
-        Intent { path: self.path.clone(), before: digest(&self.before), after: digest(&self.after) }
+        Intent {
+            path: self.path.clone(),
+            before: digest(&self.before),
+            after: digest(&self.after),
+            midway: self.midway.clone(),
+        }
     }
 
     /// The directories that are made on the way to it, innermost first.
@@ -135,12 +143,16 @@ impl Change {
     /// Both changes as one. A change that goes on from where this one left continues it; otherwise this one was never
     /// made, because somebody else had changed the file, and was planned anew.
     pub fn followed_by(&self, next: &Change) -> Change {
-        let left = self.after.as_ref().map(|image| &image.digest);
-        let found = next.before.as_ref().map(|image| &image.digest);
-        match left == found {
+        match self.leads_to(next.before.as_ref().map(|image| image.digest.as_str())) {
             true => Change { before: self.before.clone(), made: self.made, ..next.clone() },
-            false => next.clone(),
+            false => Change { midway: None, ..next.clone() },
         }
+    }
+
+    /// Whether a file with this content, if it is there at all, may be what the change left.
+    pub fn leads_to(&self, digest: Option<&str>) -> bool {
+        let after = self.after.as_ref().map(|image| image.digest.as_str());
+        after == digest || (digest.is_some() && self.midway.as_deref() == digest)
     }
 }
 
@@ -148,9 +160,9 @@ impl Change {
 impl From<Intent> for Change {
     fn from(intent: Intent) -> Change {
         let image = |digest| Image { digest, bytes: 0, attributes: None, content: None };
-        let Intent { path, before, after } = intent;
+        let Intent { path, before, after, midway } = intent;
         let (before, after) = (before.map(image), after.map(image));
-        Change { path, before, after, made: 0, undoes: Vec::new() }
+        Change { path, before, after, midway, made: 0, undoes: Vec::new() }
     }
 }
 

@@ -101,6 +101,8 @@ pub struct Intent {
     pub before: Option<String>,
     /// The digest of its content afterwards; `None` if it is to be removed.
     pub after: Option<String>,
+    /// The digest of what it may hold instead, where the change only finishes what the call had done.
+    pub midway: Option<String>,
 }
 
 impl Intent {
@@ -261,7 +263,7 @@ impl Journal for MemoryRecorder {
         let Some(known) = calls.iter().find(|known| known.call.context.call == *call) else {
             return done(Vec::new());
         };
-        let is_certain = known.is_completed();
+        let is_certain = known.is_done();
         let journaled = |change: &Change| Journaled {
             call: call.clone(),
             is_certain,
@@ -273,13 +275,18 @@ impl Journal for MemoryRecorder {
 }
 
 impl Remembered {
-    fn is_completed(&self) -> bool {
-        matches!(&self.ended, Some(Ended::Settled(settlement)) if matches!(**settlement, Settlement::Completed(_)))
+    /// Whether it is known to have changed what it was to change.
+    fn is_done(&self) -> bool {
+        match &self.ended {
+            Some(Ended::Settled(settlement)) => matches!(**settlement, Settlement::Completed(_)),
+            Some(Ended::Interrupted(interruption)) => *interruption == Interruption::Committed,
+            Some(Ended::Declined | Ended::Broken(_) | Ended::Cancelled) | None => false,
+        }
     }
 }
 
 fn undone_by(calls: &[Remembered], call: &CallId, change: &Change) -> Option<CallId> {
-    let undoing = calls.iter().rev().filter(|known| known.is_completed()).find_map(|known| {
+    let undoing = calls.iter().rev().filter(|known| known.is_done()).find_map(|known| {
         let undoes = |other: &&Change| other.path == change.path && other.undoes.contains(call);
         Some((&known.call.context.call, known.changes.iter().find(undoes)?))
     })?;

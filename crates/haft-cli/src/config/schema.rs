@@ -37,6 +37,37 @@ enum Holds {
     Keys(&'static [Key]),
     /// A table of things that may hold these keys and others.
     Named(&'static [Key]),
+    /// `true` or `false`, or a table of things that hold these keys and no others.
+    SwitchOrNamed(&'static [Key]),
+    /// A list of texts.
+    Texts(Texts),
+    /// A table of texts.
+    TextsByName,
+}
+
+/// What the texts of a list must be.
+#[derive(Clone, Copy)]
+enum Texts {
+    /// A command that names the file it is for.
+    CommandOnFile,
+    /// Endings of names.
+    Endings,
+}
+
+impl Texts {
+    fn expected(self) -> &'static str {
+        match self {
+            Texts::CommandOnFile => "an array of texts with \"$FILE\" in one of its arguments",
+            Texts::Endings => "an array of texts that begin with a dot",
+        }
+    }
+
+    fn are(self, texts: &[&str]) -> bool {
+        match self {
+            Texts::CommandOnFile => texts.iter().skip(1).any(|text| text.contains("$FILE")),
+            Texts::Endings => texts.iter().all(|text| text.starts_with('.')),
+        }
+    }
 }
 
 const fn both(name: &'static str, holds: Holds) -> Key {
@@ -73,7 +104,15 @@ const EXPERIMENTAL: &[Key] = &[
     both("primary_tools", Holds::List),
 ];
 
-const FILES: &[Key] = &[haft("require_read", Holds::Switch)];
+const FILES: &[Key] = &[haft("format_seconds", Holds::Count), haft("require_read", Holds::Switch)];
+
+const FORMATTER: &[Key] = &[
+    both("command", Holds::Texts(Texts::CommandOnFile)),
+    both("disabled", Holds::Switch),
+    both("environment", Holds::TextsByName),
+    both("extensions", Holds::Texts(Texts::Endings)),
+];
+
 const WEBFETCH: &[Key] = &[haft("allow_private", Holds::List)];
 
 /// The keys at the top.
@@ -92,7 +131,7 @@ const TOP: &[Key] = &[
     both("enterprise", Holds::Any),
     both("experimental", Holds::Keys(EXPERIMENTAL)),
     haft("files", Holds::Keys(FILES)),
-    both("formatter", Holds::Any),
+    both("formatter", Holds::SwitchOrNamed(FORMATTER)),
     both("instructions", Holds::List),
     haft("journal", Holds::Keys(RETENTION)),
     both("keybinds", Holds::Any),
@@ -167,6 +206,25 @@ fn check_value(
         Holds::List => (!matches!(value.kind, Kind::List(_))).then_some("an array"),
         Holds::Keys(keys) => return check_keys(value, keys, family, warnings),
         Holds::Named(keys) => return check_named(value, keys, family, warnings),
+        Holds::SwitchOrNamed(_) if value.as_bool().is_some() => None,
+        Holds::SwitchOrNamed(keys) => match &value.kind {
+            Kind::Object(things) => {
+                return things.iter().try_for_each(|thing| check_keys(&thing.value, keys, family, warnings));
+            }
+            Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) | Kind::List(_) => {
+                Some("true, false or an object")
+            }
+        },
+        Holds::Texts(must) => {
+            let texts = value.as_list().map(|items| items.iter().map(Node::as_text).collect());
+            let texts: Option<Vec<&str>> = texts.unwrap_or_default();
+            texts.is_none_or(|texts| !must.are(&texts)).then_some(must.expected())
+        }
+        Holds::TextsByName => {
+            let is_text = |entry: &Entry| entry.value.as_text().is_some();
+            let is_table = matches!(value.kind, Kind::Object(_));
+            (!is_table || !value.entries().iter().all(is_text)).then_some("an object of texts")
+        }
     };
     expected.map_or(Ok(()), |expected| Err(value.expected(expected)))
 }
@@ -199,8 +257,16 @@ pub(crate) mod tests {
                 let path = format!("{prefix}{}", key.name);
                 match key.holds {
                     Holds::Keys(keys) => walk(&format!("{path}."), keys, found),
-                    Holds::Named(keys) => walk(&format!("{path}.*."), keys, found),
-                    Holds::Any | Holds::Switch | Holds::Count | Holds::Text | Holds::List => {}
+                    Holds::Named(keys) | Holds::SwitchOrNamed(keys) => {
+                        walk(&format!("{path}.*."), keys, found);
+                    }
+                    Holds::Texts(_)
+                    | Holds::TextsByName
+                    | Holds::Any
+                    | Holds::Switch
+                    | Holds::Count
+                    | Holds::Text
+                    | Holds::List => {}
                 }
                 found.push(path);
             }

@@ -1,14 +1,16 @@
 //! What the configuration says apart from rules, with what holds where it says nothing.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use haft::Limits;
 use haft::preview::Budget;
 use haft_store::JournalBounds;
+use haft_tools::{FORMATTING_TIME, FormatterEntry};
 
 use super::Config;
 use super::agents::DEFAULT_AGENT;
-use super::node::Node;
+use super::node::{Entry, Node};
 use crate::paths::Env;
 
 /// Of the longer side of an image, in pixels: more than models make use of.
@@ -121,6 +123,34 @@ impl Config {
     /// Whether a file has to be read in a session before it is changed there.
     pub(crate) fn require_read(&self) -> bool {
         self.get("files").and_then(|files| files.get("require_read")?.as_bool()) == Some(true)
+    }
+
+    /// The formatters that are configured; `None` if none is to be used, not even those that are built in.
+    pub(crate) fn formatters(&self) -> Option<Vec<FormatterEntry>> {
+        let formatter = self.get("formatter")?;
+        let texts = |node: &Node| {
+            let items = node.as_list().unwrap_or_default();
+            items.iter().filter_map(Node::as_text).map(str::to_owned).collect::<Vec<_>>()
+        };
+        let entry = |Entry { key, value, .. }: &Entry| FormatterEntry {
+            name: key.clone(),
+            disabled: value.get("disabled").and_then(Node::as_bool) == Some(true),
+            command: value.get("command").map(texts),
+            environment: value.get("environment").map_or_else(Vec::new, |table| {
+                let variable = |entry: &Entry| Some((entry.key.clone(), entry.value.as_text()?.to_owned()));
+                table.entries().iter().filter_map(variable).collect()
+            }),
+            extensions: value.get("extensions").map(texts),
+        };
+        match formatter.as_bool() {
+            Some(false) => None,
+            Some(true) | None => Some(formatter.entries().iter().map(entry).collect()),
+        }
+    }
+
+    /// How much time formatters are given after a call.
+    pub(crate) fn formatting_time(&self) -> Duration {
+        self.count("files", "format_seconds").map_or(FORMATTING_TIME, Duration::from_secs)
     }
 
     /// The shell that runs scripts.

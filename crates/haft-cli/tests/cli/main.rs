@@ -8,6 +8,7 @@ mod bad_input;
 mod commands;
 mod contract;
 mod documents;
+mod formatters;
 mod outputs;
 mod permissions;
 mod processes;

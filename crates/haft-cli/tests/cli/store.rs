@@ -128,3 +128,18 @@ fn walk(directory: &std::path::Path) -> Vec<std::path::PathBuf> {
     }
     files
 }
+
+#[test]
+fn a_file_whose_name_holds_a_secret_can_be_undone_and_is_shown_without_it() {
+    const SECRET: &str = "correct-horse-battery";
+    let place = Place::new();
+    let run =
+        |args: &[&str]| crate::support::ran(place.command(args).env("MY_TOKEN", SECRET).output().unwrap());
+    let path = format!("filePath={SECRET}/a.txt");
+    let told = run(&["call", "write", &path, "content=one", "--json"]).json();
+    let shown = run(&["log", "show", told["call"].as_str().unwrap()]);
+    assert!(shown.code == 0 && !shown.out.contains(SECRET), "{}", shown.out);
+    let undone = run(&["undo", "--yes"]);
+    assert_eq!(undone.code, 0, "{}", undone.err);
+    assert!(!place.ws().join(SECRET).exists());
+}

@@ -115,13 +115,16 @@ impl<'a> Scene<'a> {
         })
     }
 
-    /// Temporary files that are still there.
+    /// Temporary files and empty directories that are still there.
     pub(crate) fn residue(&self) -> Vec<PathBuf> {
         let mut found = Vec::new();
         let mut open = vec![self.path("live/ws")];
         while let Some(directory) = open.pop() {
             for entry in fs::read_dir(directory).unwrap().map(Result::unwrap) {
                 if entry.file_type().unwrap().is_dir() {
+                    if fs::read_dir(entry.path()).unwrap().next().is_none() {
+                        found.push(entry.path());
+                    }
                     open.push(entry.path());
                 } else if entry.file_name().to_string_lossy().contains(".haft-tmp-") {
                     found.push(entry.path());

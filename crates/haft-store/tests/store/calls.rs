@@ -28,7 +28,7 @@ async fn a_call_is_on_record_from_beginning_to_end_also_for_the_next_process() {
     store.running(&call.context, Some(&json!({ "filePath": "b" }))).await.unwrap();
     let running = detail(&store, &call.context.call);
     assert_eq!((running.row.state, running.row.acted), (State::Running, false));
-    let intent = Intent { path, before: None, after: Some("x".to_owned()) };
+    let intent = Intent { path, before: None, after: Some("x".to_owned()), midway: None };
     store.acting(&call.context, &[intent.clone().into()]).await.unwrap();
     store.ended(&call.context, &completed("text")).await.unwrap();
     store.close().await;

@@ -30,6 +30,7 @@ fn victim() {
             path: path(name),
             before: Some(digest(b"before")),
             after: Some(digest(b"after")),
+            midway: None,
         };
         if deed == "acknowledged" {
             for _ in 0..20 {
@@ -51,8 +52,30 @@ fn victim() {
                 store.acting(&call.context, &[a, b]).await.unwrap();
             }
             "new" => {
-                let new = Intent { path: path("new"), before: None, after: Some(digest(b"after")) };
+                let new = Intent { before: None, ..change("new") };
                 store.acting(&call.context, &[new.into()]).await.unwrap();
+            }
+            "deep" => {
+                let new = changing(&path("one/two/three/new"), b"", b"after");
+                let new = haft::Change { before: None, made: 2, ..new };
+                store.acting(&call.context, &[new]).await.unwrap();
+            }
+            "finished" => {
+                let midway = Some(digest(b"midway"));
+                let made = Intent { after: midway.clone(), ..change("a") };
+                store.acting(&call.context, &[made.into()]).await.unwrap();
+                let finish = Intent { before: midway.clone(), midway, ..change("a") };
+                store.acting(&call.context, &[finish.into()]).await.unwrap();
+            }
+            "undo" => {
+                let earlier = self::call(&session, "edit", json!({}));
+                store.called(&earlier).await.unwrap();
+                store.running(&earlier.context, None).await.unwrap();
+                store.acting(&earlier.context, &[changing(&path("a"), b"before", b"after")]).await.unwrap();
+                store.ended(&earlier.context, &completed("done")).await.unwrap();
+                let undoing = changing(&path("a"), b"after", b"before");
+                let undoing = haft::Change { undoes: vec![earlier.context.call], ..undoing };
+                store.acting(&call.context, &[undoing]).await.unwrap();
             }
             "twice" => {
                 store
@@ -186,7 +209,7 @@ fn what_only_stands_beside_its_file_is_put_back_or_left_there() {
     let aside = |scene: &Scene| {
         let digest = |text: &str| Some(haft_store::digest(text.as_bytes()));
         let path = scene.dir.path().join("a");
-        let intent = haft::Intent { path, before: digest("before"), after: digest("after") };
+        let intent = haft::Intent { path, before: digest("before"), after: digest("after"), midway: None };
         format!("{}-0", intent.temporary())
     };
     let half = |scene: &Scene| {
@@ -279,4 +302,103 @@ fn a_store_whose_last_clone_went_without_ending_its_calls_leaves_them_interrupte
     let (store, _) = open_noticing(dir.path());
     let id: CallId = call.context.call;
     assert_eq!(detail(&store, &id).ended, Some(Ended::Interrupted(Interruption::NotStarted)));
+}
+
+#[test]
+fn a_call_without_the_finish_of_its_change_has_done_its_work() {
+    assert_eq!(outcome("finished", |_| {}), (Interruption::NotStarted, 0));
+    let (interruption, notices, scene) = outcome_of("finished", |scene| {
+        scene.write("a", "midway");
+        let midway =
+            Intent { path: PathBuf::new(), before: None, after: Some(digest(b"midway")), midway: None };
+        fs::create_dir(scene.dir.path().join(format!("{}-0", midway.temporary()))).unwrap();
+        scene.write(&format!("{}-0/a", midway.temporary()), "a copy");
+    });
+    assert_eq!((interruption, notices), (Interruption::Committed, 0));
+    let left = fs::read_dir(scene.dir.path()).unwrap().map(|entry| entry.unwrap().file_name());
+    assert!(left.into_iter().all(|name| !name.to_str().unwrap().starts_with(".haft-tmp-")));
+    assert_eq!(outcome("finished", |scene| scene.write("a", "after")), (Interruption::Committed, 0));
+    assert_eq!(outcome("finished", |scene| scene.write("a", "else")), (Interruption::Unknown, 1));
+}
+
+#[test]
+fn directories_made_for_a_file_that_never_came_go_if_they_are_empty() {
+    let made = |scene: &Scene| fs::create_dir_all(scene.dir.path().join("one/two/three")).unwrap();
+    let (interruption, _, scene) = outcome_of("deep", made);
+    assert_eq!(interruption, Interruption::NotStarted);
+    // Two of them were announced; the third was there before.
+    assert!(scene.dir.path().join("one").exists() && !scene.dir.path().join("one/two").exists());
+
+    let (_, _, scene) = outcome_of("deep", |scene| {
+        made(scene);
+        scene.write("one/two/somebody", "else");
+    });
+    assert!(scene.dir.path().join("one/two/somebody").exists());
+    assert!(!scene.dir.path().join("one/two/three").exists());
+
+    let (interruption, _, scene) = outcome_of("deep", |scene| {
+        made(scene);
+        scene.write("one/two/three/new", "after");
+    });
+    assert_eq!(interruption, Interruption::Committed);
+    assert!(scene.dir.path().join("one/two/three/new").exists());
+}
+
+#[test]
+fn an_undo_that_died_after_its_change_counts() {
+    let undoable = |content: &str| {
+        let scene = Scene::new();
+        scene.write("a", "after");
+        killed(scene.dir.path(), "undo");
+        scene.write("a", content);
+        let (store, _) = open_noticing(&scene.data());
+        // What happens to the file later changes nothing about it.
+        scene.write("a", "something else");
+        store.undoable(None, 10).unwrap().len()
+    };
+    assert_eq!(undoable("before"), 0);
+    assert_eq!(undoable("after"), 1);
+}
+
+/// Counts, and is there only while nobody else is.
+struct Alone {
+    lock: PathBuf,
+    restored: std::sync::Arc<std::sync::atomic::AtomicUsize>,
+}
+
+impl haft::Restorer for Alone {
+    fn restore(&self, change: &haft::Change) -> Result<(), haft::BoxError> {
+        self.restored.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        assert!(fs::File::open(&self.lock).unwrap().try_lock().is_err(), "nobody holds the lock");
+        Ok(fs::write(&change.path, "before")?)
+    }
+}
+
+#[test]
+fn processes_that_start_at_once_put_back_what_a_dead_one_did_once() {
+    let scene = Scene::new();
+    killed(scene.dir.path(), "images");
+    scene.write("a", "after");
+    let restored = std::sync::Arc::default();
+    let starting = std::sync::Barrier::new(8);
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            let restorer = Alone {
+                lock: scene.data().join("run/reconciling"),
+                restored: std::sync::Arc::clone(&restored),
+            };
+            let options = haft_store::StoreOptions {
+                restorer: std::sync::Arc::new(restorer),
+                ..crate::support::options(&scene.data())
+            };
+            let starting = &starting;
+            scope.spawn(move || {
+                starting.wait();
+                assert_eq!(haft_store::Store::open(options).unwrap().1, []);
+            });
+        }
+    });
+    assert_eq!(restored.load(std::sync::atomic::Ordering::SeqCst), 1);
+    let row = open(&scene.data()).calls(&CallFilter::default()).unwrap().pop().unwrap();
+    assert_eq!(row.state, State::Error { reason: "interrupted".to_owned() });
 }

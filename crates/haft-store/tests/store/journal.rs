@@ -82,6 +82,27 @@ async fn a_change_that_goes_on_keeps_the_first_image_and_one_that_was_planned_an
 }
 
 #[tokio::test]
+async fn a_finish_that_was_dropped_keeps_the_first_image_too() {
+    let (dir, store) = fresh();
+    let path = dir.path().join("a");
+    let session = SessionId::mint();
+    let call = call(&session, "edit", json!({}));
+    store.called(&call).await.unwrap();
+    store.running(&call.context, None).await.unwrap();
+    store.acting(&call.context, &[changing(&path, b"1", b"2")]).await.unwrap();
+    for after in [b"3", b"4"] {
+        let finish = Change { midway: Some(image(b"2").digest), ..changing(&path, b"2", after) };
+        store.acting(&call.context, &[finish]).await.unwrap();
+    }
+    store.ended(&call.context, &completed("done")).await.unwrap();
+    let change = journaled(&store, &call).await.remove(0).change;
+    assert_eq!(content(change.before.as_ref()).unwrap(), b"1");
+    let led_to = [b"1", b"2", b"3", b"4"].map(|text| change.leads_to(Some(&image(text).digest)));
+    assert_eq!(led_to, [false, true, false, true]);
+    assert!(!change.leads_to(None));
+}
+
+#[tokio::test]
 async fn what_was_undone_is_known_until_that_is_undone_in_turn() {
     let (_dir, store) = fresh();
     let session = SessionId::mint();
@@ -175,4 +196,41 @@ async fn a_call_that_did_not_complete_can_be_undone_if_its_change_is_there() {
     assert_eq!(store.undoable(None, 1).unwrap(), [first.context.call]);
     fs::write(&path, "3").unwrap();
     assert_eq!(store.undoable(None, 1).unwrap(), [call.context.call]);
+}
+
+#[tokio::test]
+async fn a_path_with_a_secret_is_exact_and_shown_without_it() {
+    const SECRET: &str = "correct-horse-battery";
+    let dir = tempfile::tempdir().unwrap();
+    let redactor = || haft_store::Redactor::from_env([("MY_TOKEN", SECRET)]);
+    let options = || StoreOptions { redactor: redactor(), ..options(&data_of(&dir)) };
+    let (store, _) = Store::open(options()).unwrap();
+    let session = SessionId::mint();
+    let paths = [format!("{SECRET}1"), format!("{SECRET}2"), "[REDACTED]".to_owned()];
+    let paths = paths.map(|name| dir.path().join(name));
+    let changes: Vec<_> = paths.iter().map(|path| changing(path, b"1", b"2")).collect();
+    let call = made(&store, &session, &changes).await;
+    drop(store);
+
+    let (store, _) = Store::open(options()).unwrap();
+    let mut found: Vec<_> =
+        journaled(&store, &call).await.into_iter().map(|known| known.change.path).collect();
+    found.sort();
+    let mut expected = paths.to_vec();
+    expected.sort();
+    assert_eq!(found, expected);
+    let shown = crate::support::detail(&store, &call.context.call).intents;
+    assert!(shown.iter().all(|intent| !intent.path.to_str().unwrap().contains(SECRET)), "{shown:?}");
+    assert_eq!(shown.len(), 3);
+
+    // It is known by its path that it was undone.
+    let undoing = |path: &std::path::PathBuf| Change {
+        undoes: vec![call.context.call.clone()],
+        ..changing(path, b"2", b"1")
+    };
+    let undo = made(&store, &session, &[undoing(&paths[0])]).await;
+    for known in journaled(&store, &call).await {
+        let by = (known.change.path == paths[0]).then(|| undo.context.call.clone());
+        assert_eq!(known.undone_by, by);
+    }
 }

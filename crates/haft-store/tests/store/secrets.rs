@@ -49,7 +49,7 @@ async fn put_everywhere(store: &Store, session: &SessionId, secret: &str) {
     let call = call(session, &text, json!({ "command": text, secret: [text] }));
     store.called(&call).await.unwrap();
     store.running(&call.context, Some(&json!({ "changed": text }))).await.unwrap();
-    let intent = Intent { path: Path::new("/tmp").join(secret), before: None, after: None };
+    let intent = Intent { path: Path::new("/tmp").join(secret), before: None, after: None, midway: None };
     store.acting(&call.context, &[intent.into()]).await.unwrap();
     store.retain(&call.context, &text).await.unwrap();
     store.ended(&call.context, &completed(&text)).await.unwrap();

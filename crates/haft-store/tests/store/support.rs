@@ -38,7 +38,7 @@ pub(crate) fn image(content: &[u8]) -> Image {
 
 pub(crate) fn changing(path: &Path, before: &[u8], after: &[u8]) -> Change {
     let (before, after) = (Some(image(before)), Some(image(after)));
-    Change { path: path.to_owned(), before, after, made: 0, undoes: Vec::new() }
+    Change { path: path.to_owned(), before, after, midway: None, made: 0, undoes: Vec::new() }
 }
 
 pub(crate) fn options(data_dir: &Path) -> StoreOptions {

@@ -31,7 +31,8 @@ fn speaks(shell: &Path) -> bool {
     shell.file_name().and_then(OsStr::to_str).is_some_and(|name| !FOREIGN.contains(&name))
 }
 
-fn is_program(path: &Path) -> bool {
+/// Whether a path is absolute and leads to something that can be run.
+pub(crate) fn is_program(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     path.is_absolute()
         && path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)

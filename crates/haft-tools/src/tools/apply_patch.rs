@@ -18,6 +18,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use crate::after::{self, Remark};
 use crate::changing::Changing;
 use crate::services::ToolServices;
 use crate::workspace::ChangeSet;
@@ -42,6 +43,9 @@ pub(crate) struct Output {
     /// What was not quite as the patch said.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
+    /// What was done to the files then.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    after: Vec<Remark>,
 }
 
 /// A file that was changed.
@@ -119,7 +123,8 @@ impl Executor for ApplyPatch {
             )));
         }
         let patch = parse::parse(&input.patch_text).map_err(|error| ToolError::failure(error.told()))?;
-        self.0.make(context, || self.plan(&patch, context)).await
+        let made = self.0.make_and_follow(context, || self.plan(&patch, context)).await?;
+        Ok(Output { after: made.remarks, ..made.outcome })
     }
 
     fn present(_: &Input, output: &Encoded<Output>) -> Presented {
@@ -128,10 +133,12 @@ impl Executor for ApplyPatch {
         let success = format!("Success. Updated the following files:{done}");
         let notes = output.notes.iter().map(|note| format!("\n\n{note}")).collect::<String>();
         let diff = output.files.iter().map(|file| file.patch.as_str()).collect::<Vec<_>>().join("\n");
-        Presented::text(format!("{success}{notes}"))
+        let after = after::told(&output.after);
+        let presented = Presented::text(format!("{success}{notes}{after}"))
             .titled(success)
             .with("diff", diff)
-            .with("files", json!(output.files))
+            .with("files", json!(output.files));
+        after::shown_by_file(presented, &output.after)
     }
 }
 

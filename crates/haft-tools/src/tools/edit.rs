@@ -18,8 +18,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use crate::after::{self, Remark};
 use crate::blocking::blocking;
-use crate::changing::{Changing, Hold};
+use crate::changing::{Changing, Hold, Made};
 use crate::services::ToolServices;
 use crate::text::lines;
 use crate::workspace::{ChangeSet, Kind, Place, ReadTarget, counted};
@@ -61,6 +62,9 @@ pub(crate) struct Output {
     /// How the place was found, if not exactly.
     #[serde(skip_serializing_if = "Option::is_none")]
     matcher: Option<String>,
+    /// What was done to the file then.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    after: Vec<Remark>,
 }
 
 pub(crate) struct Edit(Changing);
@@ -101,6 +105,7 @@ impl Edit {
             additions,
             deletions,
             matcher: matcher.map(|matcher| matcher.name().to_owned()),
+            after: Vec::new(),
         };
         Ok((change.alone(self.0.action()), output))
     }
@@ -152,7 +157,14 @@ impl Executor for Edit {
     async fn execute(&self, input: &Input, context: &ToolContext) -> Result<Output, ToolError> {
         let extent = if input.replace_all == Some(true) { Extent::All } else { Extent::One };
         let wish = Arc::new(Wish::new(&input.old_string, &input.new_string, extent)?);
-        self.0.make(context, || self.plan(&input.file_path, &wish, context)).await
+        let made = self.0.make_and_follow(context, || self.plan(&input.file_path, &wish, context)).await?;
+        let Made { mut outcome, remarks, diffs } = made;
+        if let Some((_, diff)) = diffs.into_iter().next() {
+            (outcome.additions, outcome.deletions) = counted(&diff);
+            outcome.diff = diff;
+        }
+        outcome.after = remarks;
+        Ok(outcome)
     }
 
     fn present(_: &Input, output: &Encoded<Output>) -> Presented {
@@ -162,6 +174,7 @@ impl Executor for Edit {
                 "\noldString was not in the file exactly; the place was found by the matcher {matcher}. Check that it is the one you meant."
             ));
         }
+        text.push_str(&after::told(&output.after));
         let filediff = json!({
             "file": output.filepath,
             "patch": output.diff,
@@ -172,6 +185,7 @@ impl Executor for Edit {
             .titled(output.name.as_str())
             .with("diff", output.diff.as_str())
             .with("filediff", filediff);
+        let presented = after::shown(presented, &output.after);
         match &output.matcher {
             Some(matcher) => presented.with("matcher", matcher.as_str()),
             None => presented,

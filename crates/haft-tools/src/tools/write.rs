@@ -6,7 +6,8 @@ use haft::{Encoded, Executor, Presented, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::changing::{Changing, Hold};
+use crate::after::{self, Remark};
+use crate::changing::{Changing, Hold, Made};
 use crate::services::ToolServices;
 use crate::workspace::ChangeSet;
 
@@ -35,6 +36,9 @@ pub(crate) struct Output {
     /// The encoding that the file no longer has, because it lacks characters of the new content.
     #[serde(skip_serializing_if = "Option::is_none")]
     given_up: Option<String>,
+    /// What was done to the file then.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    after: Vec<Remark>,
 }
 
 pub(crate) struct Write(Changing);
@@ -57,6 +61,7 @@ impl Write {
             exists: change.before().is_some(),
             diff: change.diff().to_owned(),
             given_up: given_up.map(str::to_owned),
+            after: Vec::new(),
         };
         Ok((change.alone(self.0.action()), output))
     }
@@ -79,7 +84,13 @@ impl Executor for Write {
     }
 
     async fn execute(&self, input: &Input, context: &ToolContext) -> Result<Output, ToolError> {
-        self.0.make(context, || self.plan(input, context)).await
+        let made = self.0.make_and_follow(context, || self.plan(input, context)).await?;
+        let Made { mut outcome, remarks, diffs } = made;
+        if let Some((_, diff)) = diffs.into_iter().next() {
+            outcome.diff = diff;
+        }
+        outcome.after = remarks;
+        Ok(outcome)
     }
 
     fn present(_: &Input, output: &Encoded<Output>) -> Presented {
@@ -89,11 +100,13 @@ impl Executor for Write {
                 "\nThe file was in {encoding}, which lacks characters of the new content; it is in UTF-8 now."
             ));
         }
-        Presented::text(text)
+        text.push_str(&after::told(&output.after));
+        let presented = Presented::text(text)
             .titled(output.name.as_str())
             .with("filepath", output.filepath.as_str())
             .with("exists", output.exists)
-            .with("diff", output.diff.as_str())
+            .with("diff", output.diff.as_str());
+        after::shown(presented, &output.after)
     }
 }
 

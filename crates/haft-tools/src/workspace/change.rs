@@ -11,6 +11,7 @@ use super::ask::{merged, questions};
 use super::commit::{Entry, commit};
 use super::digest::Digest;
 use super::error::WorkspaceError;
+use super::left::LeftFile;
 use super::place::Place;
 use super::protected::Protection;
 use crate::blocking::blocking_to_the_end;
@@ -25,6 +26,8 @@ pub struct FileChange {
     made: usize,
     undoes: Vec<CallId>,
     unmakes: Vec<PathBuf>,
+    /// Whether it only finishes what the call did to the file before.
+    finishes: bool,
     diff: String,
 }
 
@@ -37,12 +40,23 @@ impl FileChange {
         diff: String,
     ) -> FileChange {
         let (made, undoes, unmakes) = (0, Vec::new(), Vec::new());
-        FileChange { place, protection, before, after, made, undoes, unmakes, diff }
+        FileChange { place, protection, before, after, made, undoes, unmakes, finishes: false, diff }
     }
 
     /// With so many directories that are missing right above it.
     pub(super) fn making(self, made: usize) -> FileChange {
         FileChange { made, ..self }
+    }
+
+    /// As the finish of what the call did to the file before, which was agreed to.
+    pub(super) fn finishing(self) -> FileChange {
+        FileChange { finishes: true, ..self }
+    }
+
+    /// The file as it is once the change is made; `None` if it is gone then.
+    pub(crate) fn left(&self) -> Option<LeftFile> {
+        let (place, protection, before) = (self.place.clone(), self.protection, self.before.clone());
+        self.after.clone().map(|after| LeftFile { place, protection, before, after })
     }
 
     /// As undoing what these calls did to the file. The directories they made, innermost first, go with it if nothing
@@ -89,6 +103,7 @@ impl FileChange {
             path: self.place.real().to_owned(),
             before: self.before.clone(),
             after: self.after.clone(),
+            midway: self.before.as_ref().filter(|_| self.finishes).map(|image| image.digest.clone()),
             made: self.made,
             undoes: self.undoes.clone(),
         }
@@ -118,7 +133,8 @@ impl ChangeSet {
 
 impl Ask for ChangeSet {
     fn questions(&self) -> Vec<Question> {
-        merged(self.files.iter().map(|file| questions(&file.place, file.protection, &self.action)))
+        let asked_about = self.files.iter().filter(|file| !file.finishes);
+        merged(asked_about.map(|file| questions(&file.place, file.protection, &self.action)))
     }
 
     fn reach(&self) -> Reach {
@@ -203,11 +219,14 @@ impl Workspace {
                     after: file.after.as_ref(),
                 }
             });
-            commit(entries.collect(), stop)?;
-            for directory in files.iter().flat_map(|file| &file.unmakes) {
-                let (root, relative) = workspace.root_of(directory);
-                root.remove_empty_directory(&relative);
+            let committed = commit(entries.collect(), stop);
+            if matches!(committed, Ok(()) | Err(WorkspaceError::NotDurable { .. })) {
+                for directory in files.iter().flat_map(|file| &file.unmakes) {
+                    let (root, relative) = workspace.root_of(directory);
+                    root.remove_empty_directory(&relative);
+                }
             }
+            committed?;
             let changed = |file: FileChange| {
                 let digest = file.after.as_ref().and_then(|image| Digest::parse(&image.digest));
                 Changed { place: file.place, digest }

@@ -271,7 +271,7 @@ impl<'a> Slot<'a> {
     fn beginning(&self) -> String {
         let digest = |image: Option<&Image>| image.map(|image| image.digest.clone());
         let (before, after) = (digest(self.entry.before), digest(self.entry.after));
-        Intent { path: PathBuf::new(), before, after }.temporary()
+        Intent { path: PathBuf::new(), before, after, midway: None }.temporary()
     }
 }
 

@@ -80,10 +80,9 @@ impl Root {
     pub(super) fn remove_empty_directory(&self, relative: &Path) {
         let (Some(above), Some(name)) = (relative.parent(), relative.file_name()) else { return };
         let above = if above.as_os_str().is_empty() { Path::new(".") } else { above };
-        if let Ok(above) = self.open_directory(above) {
-            // Something is in it, or it is gone: either way there is nothing to do.
-            let _stays = rustix::fs::unlinkat(&above, name, rustix::fs::AtFlags::REMOVEDIR);
-        }
+        let remove = || remove_directory(&self.open_directory(above)?, name);
+        // Something is in it, or it is gone: either way there is nothing to do. Tried twice, since nobody else would.
+        let _stays = remove().or_else(|_| remove());
     }
 
     #[cfg(target_os = "linux")]
@@ -129,10 +128,14 @@ impl Made {
 impl Drop for Made {
     fn drop(&mut self) {
         for (above, name) in self.0.iter().rev() {
-            // It is no longer empty, or already gone: either way it is not ours to remove.
-            let _kept = rustix::fs::unlinkat(above, name, rustix::fs::AtFlags::REMOVEDIR);
+            // It is no longer empty, or already gone: either way it is not ours to remove. Tried twice, as above.
+            let _kept = remove_directory(above, name).or_else(|_| remove_directory(above, name));
         }
     }
+}
+
+fn remove_directory(above: &OwnedFd, name: &std::ffi::OsStr) -> Result<(), Errno> {
+    rustix::fs::unlinkat(above, name, rustix::fs::AtFlags::REMOVEDIR)
 }
 
 /// To be synced a directory has to be opened for reading; one that may not be listed stays as it is.

@@ -418,3 +418,30 @@ fn errors_say_nothing_in_colour() {
     assert!(complaint.chars().all(|c| c == '\n' || !c.is_control()), "{complaint:?}");
     assert!(!complaint.contains('\u{202e}'));
 }
+
+#[test]
+fn a_formatter_that_could_do_nothing_is_an_error_where_it_stands() {
+    let complaint = |formatter: &str| {
+        let text = format!("{{\"formatter\": {formatter}}}");
+        World::with("repo/haft.jsonc", &text).complaint().lines().next().unwrap_or_default().to_owned()
+    };
+    expect![[r#"
+        repo/haft.jsonc:1:15: expected true, false or an object, found 1
+        repo/haft.jsonc:1:21: expected an object, found true
+        repo/haft.jsonc:1:33: expected an array of texts with "$FILE" in one of its arguments, found an array
+        repo/haft.jsonc:1:36: expected an array of texts that begin with a dot, found an array
+        repo/haft.jsonc:1:37: expected an object of texts, found an object
+        repo/haft.jsonc:1:22: unknown key "comand"; did you mean "command"?"#]]
+    .assert_eq(
+        &[
+            "1",
+            r#"{"x": true}"#,
+            r#"{"x": {"command": ["x"]}}"#,
+            r#"{"x": {"extensions": ["rs"]}}"#,
+            r#"{"x": {"environment": {"A": 1}}}"#,
+            r#"{"x": {"comand": ["x", "$FILE"]}}"#,
+        ]
+        .map(complaint)
+        .join("\n"),
+    );
+}

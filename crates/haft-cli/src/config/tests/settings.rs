@@ -63,3 +63,25 @@ fn the_published_schema_names_only_keys_that_are_read() {
         known.iter().filter(|path| !path.contains('.') && !properties.contains_key(*path)).collect();
     assert!(missing.is_empty(), "the schema would reject {missing:?}");
 }
+
+#[test]
+fn formatters_are_off_unless_somebody_asks_for_them() {
+    assert_eq!(World::new().trusted().formatters(), None);
+    assert_eq!(config(r#"{"formatter": false}"#).trusted().formatters(), None);
+    assert_eq!(config(r#"{"formatter": true}"#).trusted().formatters(), Some(Vec::new()));
+    let found = config(
+        r#"{"files": {"format_seconds": 3}, "formatter": {"gofmt": {"disabled": true}, "mine": {
+            "command": ["mine", "$FILE"], "extensions": [".m"], "environment": {"A": "b"}}}}"#,
+    );
+    let found = found.trusted();
+    let [gofmt, mine] = &found.formatters().unwrap()[..] else { panic!("{:?}", found.formatters()) };
+    assert!(gofmt.disabled && gofmt.command.is_none());
+    assert_eq!((mine.name.as_str(), mine.disabled), ("mine", false));
+    assert_eq!(mine.command.as_ref().unwrap().join(" "), "mine $FILE");
+    assert_eq!(mine.extensions.as_ref().unwrap().join(" "), ".m");
+    assert_eq!(mine.environment, [("A".to_owned(), "b".to_owned())]);
+    assert_eq!(found.formatting_time().as_secs(), 3);
+    // A project that nobody trusts configures none.
+    let project = World::with("repo/opencode.json", r#"{"formatter": true}"#);
+    assert_eq!((project.untrusted().formatters(), project.trusted().formatters()), (None, Some(Vec::new())));
+}

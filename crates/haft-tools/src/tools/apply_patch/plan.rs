@@ -58,7 +58,7 @@ pub(super) async fn plan(
     context: &ToolContext,
 ) -> Result<(Vec<FileChange>, Output), Trouble> {
     let mut desk = Desk { changing, context, files: BTreeMap::new() };
-    let mut output = Output { files: Vec::new(), notes: Vec::new() };
+    let mut output = Output { files: Vec::new(), notes: Vec::new(), after: Vec::new() };
     for section in &patch.files {
         let done = match section {
             FilePatch::Add { path, text, .. } => desk.add(path, text).await?,

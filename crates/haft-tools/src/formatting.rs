@@ -1,0 +1,126 @@
+//! Formatters: programs that are run over files after they were changed.
+//!
+//! A formatter never touches the file itself. One that reads its standard input can only look; one that insists on a
+//! file gets a copy in a directory of its own, and can change nothing else.
+
+mod builtin;
+mod choice;
+mod run;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use haft::BoxFuture;
+
+use crate::after::{AfterChange, Aftermath};
+use crate::process::Processes;
+use crate::workspace::{LeftFile, Workspace};
+use builtin::Known;
+use choice::Chosen;
+use run::FormatError;
+
+/// All formatters together are given so much time after a call, unless configured otherwise.
+pub const FORMATTING_TIME: Duration = Duration::from_secs(10);
+/// Larger files are not formatted.
+const FORMATTED_BYTES_MAX: usize = 4 << 20;
+/// What went wrong is told in so many characters.
+const ERROR_CHARS_MAX: usize = 300;
+
+/// What is configured of a formatter.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FormatterEntry {
+    /// Its name: that of one that is built in, or another.
+    pub name: String,
+    /// Whether it is not to be used.
+    pub disabled: bool,
+    /// Its command, in which `$FILE` stands for the file.
+    pub command: Option<Vec<String>>,
+    /// Variables that it is given besides.
+    pub environment: Vec<(String, String)>,
+    /// How the names of its files end, with the dot.
+    pub extensions: Option<Vec<String>>,
+}
+
+/// The formatters of a location.
+pub struct Formatters {
+    workspace: Workspace,
+    processes: Arc<Processes>,
+    known: Vec<Known>,
+    limit: Duration,
+}
+
+impl Formatters {
+    /// Those that are built in, changed and joined by what is configured.
+    pub fn new(
+        workspace: Workspace,
+        processes: Arc<Processes>,
+        entries: &[FormatterEntry],
+        limit: Duration,
+    ) -> Formatters {
+        Formatters { workspace, processes, known: builtin::known(entries), limit }
+    }
+
+    /// Runs every formatter that is for a file, each on what the one before left.
+    async fn format(&self, file: &LeftFile, deadline: tokio::time::Instant) -> Option<Formatted> {
+        let text = file.text().filter(|text| text.len() <= FORMATTED_BYTES_MAX && !text.is_empty())?;
+        // What is outside belongs to a project that nobody may have trusted.
+        let chosen: Vec<Chosen<'_>> = match file.place().is_inside() {
+            true => self.known.iter().filter_map(|known| self.choose(known, file)).collect(),
+            false => return None,
+        };
+        let mut formatted = Formatted::default();
+        // Many programs stumble over a byte order mark; it stays, whatever they do.
+        let bare = text.strip_prefix(BOM).unwrap_or(text);
+        let mut now = bare.to_owned();
+        for chosen in &chosen {
+            formatted.by.push(chosen.name().to_owned());
+            match self.run(chosen, file, &now, deadline).await {
+                Ok(text) => now = text,
+                Err(error) => formatted.failed(chosen.name(), &error),
+            }
+        }
+        if now != bare {
+            let is_marked = text.len() > bare.len() && !now.starts_with(BOM);
+            formatted.text = Some(if is_marked { format!("{BOM}{now}") } else { now });
+        }
+        (!formatted.by.is_empty()).then_some(formatted)
+    }
+}
+
+const BOM: char = '\u{feff}';
+
+/// What formatters made of a file.
+#[derive(Default)]
+struct Formatted {
+    by: Vec<String>,
+    text: Option<String>,
+    error: Option<String>,
+}
+
+impl Formatted {
+    /// Notes why one of them did nothing. What the first one says is enough.
+    fn failed(&mut self, name: &str, error: &FormatError) {
+        let said: String = haft::visible(&error.to_string()).chars().take(ERROR_CHARS_MAX).collect();
+        let is_alone = self.by.len() == 1;
+        self.error.get_or_insert(if is_alone { said } else { format!("{name}: {said}") });
+    }
+}
+
+impl AfterChange for Formatters {
+    fn name(&self) -> &'static str {
+        "formatter"
+    }
+
+    fn follow<'a>(&'a self, files: &'a [LeftFile]) -> BoxFuture<'a, Vec<Aftermath>> {
+        Box::pin(async move {
+            let deadline = tokio::time::Instant::now() + self.limit;
+            let mut aftermath = Vec::new();
+            for (at, file) in files.iter().enumerate() {
+                if let Some(Formatted { by, text, error }) = self.format(file, deadline).await {
+                    aftermath.push(Aftermath { file: at, by: by.join(", "), text, error });
+                }
+            }
+            aftermath
+        })
+    }
+}
