@@ -1,7 +1,11 @@
 //! How fast and how large. Nothing here asserts: a number is compared with the floor of the same run.
 
+mod contest;
+mod disk;
 mod files;
 mod measure;
+mod settler;
+mod shell;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,6 +23,8 @@ pub(crate) enum Part {
     Core,
     /// Searching, reading and editing files, against their peers.
     Files,
+    /// Commands: starting, confining and hearing them.
+    Shell,
 }
 
 /// Runs benchmarks in release.
@@ -26,6 +32,7 @@ pub(crate) fn run(part: Part) -> Result<()> {
     match part {
         Part::Core => core(),
         Part::Files => files::run(),
+        Part::Shell => shell::run(),
     }
 }
 

@@ -17,7 +17,8 @@ usage: cargo xtask COMMAND
   tidy           the house rules that no compiler checks
   test [--fast]  everything that must pass; --fast leaves out check, doc tests and shuttle
   bench          how fast and how large; asserts nothing
-  bench files    searching, reading and editing against ripgrep, fd, sed and bare writing; asserts nothing";
+  bench files    searching, reading and editing against ripgrep, fd, sed and bare writing; asserts nothing
+  bench shell    starting, confining and hearing commands; asserts nothing";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
         ["test"] => test::run(test::Extent::Full),
         ["test", "--fast"] => test::run(test::Extent::Fast),
         ["bench"] => bench::run(bench::Part::Core),
+        ["bench", "shell"] => bench::run(bench::Part::Shell),
         ["bench", "files"] => bench::run(bench::Part::Files),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use haft::{BoxFuture, Output, OutputId, Spool, StoreError, ToolContext};
+use memchr::memmem;
 
 use crate::background::off_thread;
 use crate::fault::Fault;
@@ -60,15 +61,18 @@ impl FileSpool {
         let Some(file) = &mut self.file else { return Err(io::Error::other("the output was closed")) };
         let rest = self.pending.split_off(length);
         let part = std::mem::replace(&mut self.pending, rest);
-        for chunk in part.utf8_chunks() {
-            let clean = self.redactor.redact_counting(chunk.valid());
+        // Looking for the places that are no text is slow, and most outputs have none.
+        let chunks: Box<dyn Iterator<Item = (&str, &[u8])>> = match std::str::from_utf8(&part) {
+            Ok(text) => Box::new(std::iter::once((text, &[][..]))),
+            Err(_) => Box::new(part.utf8_chunks().map(|chunk| (chunk.valid(), chunk.invalid()))),
+        };
+        for (valid, invalid) in chunks {
+            let clean = self.redactor.redact_counting(valid);
             self.redactions += clean.places;
-            for piece in
-                [clean.text.as_bytes(), chunk.invalid()].into_iter().filter(|piece| !piece.is_empty())
-            {
+            for piece in [clean.text.as_bytes(), invalid].into_iter().filter(|piece| !piece.is_empty()) {
                 file.write_all(piece)?;
                 self.bytes += piece.len() as u64;
-                self.newlines += piece.iter().filter(|byte| **byte == b'\n').count() as u64;
+                self.newlines += memchr::memchr_iter(b'\n', piece).count() as u64;
                 self.ends_with_newline = piece.ends_with(b"\n");
             }
         }
@@ -78,12 +82,13 @@ impl FileSpool {
     /// How much of what is pending can be gone over: whole lines, and no key that has not ended.
     fn settled(&self) -> usize {
         let limit = self.pending.len().saturating_sub(HELD_BACK_BYTES);
-        let newline = self.pending[..limit].iter().rposition(|byte| *byte == b'\n');
+        let newline = memchr::memrchr(b'\n', &self.pending[..limit]);
         let cut = newline.map_or(limit, |at| at + 1);
-        let begin = find_last(&self.pending[..cut], b"-----BEGIN");
+        let begin = memmem::rfind(&self.pending[..cut], b"-----BEGIN");
         match begin {
             Some(at)
-                if cut - at < KEY_BYTES_MAX && find_last(&self.pending[at..cut], b"-----END").is_none() =>
+                if cut - at < KEY_BYTES_MAX
+                    && memmem::rfind(&self.pending[at..cut], b"-----END").is_none() =>
             {
                 at
             }
@@ -149,10 +154,6 @@ impl Drop for FileSpool {
         // It has its name already, or nobody wants it. What stays is swept later.
         let _stays = files::remove(&self.unfinished);
     }
-}
-
-fn find_last(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
-    bytes.windows(wanted.len()).rposition(|window| window == wanted)
 }
 
 fn failed(path: &std::path::Path, error: io::Error) -> StoreError {

@@ -93,7 +93,7 @@ fn peak_by_polling(command: &Command, _scratch: &Path) -> Result<u64> {
     Ok(peak)
 }
 
-fn high_water_kib(status: &str) -> Option<u64> {
+pub(super) fn high_water_kib(status: &str) -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.trim().strip_suffix("kB")?.trim().parse().ok()
 }

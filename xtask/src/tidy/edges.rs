@@ -12,6 +12,7 @@ const EDGES: &[(&str, Allowed)] = &[
     ("haft", Allowed::Only(&[])),
     ("haft-agent", Allowed::Only(&["haft"])),
     ("haft-cli", Allowed::All),
+    ("haft-fuzz", Allowed::Only(&["haft-tools"])),
     ("haft-sandbox", Allowed::Only(&["haft"])),
     ("haft-store", Allowed::Only(&["haft"])),
     ("haft-tools", Allowed::Only(&["haft", "haft-sandbox"])),

@@ -54,7 +54,7 @@ impl Capture {
     /// Takes the next bytes. This blocks while they are spooled.
     pub(super) fn push(&mut self, bytes: &[u8]) -> Result<(), StoreError> {
         self.bytes += bytes.len() as u64;
-        self.newlines += bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
+        self.newlines += memchr::memchr_iter(b'\n', bytes).count() as u64;
         if self.bytes > self.kept_max {
             return Err(StoreError::bare(format!(
                 "the command printed more than {} bytes, more than is kept of one command; it was stopped",

@@ -1,17 +1,17 @@
 //! `read` of a page far down in a large file against `sed`, and `edit` against the same writing done bare.
 
-use std::fs::{self, File};
-use std::io::Write;
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::Programs;
-use super::contest::{Contestant, compete};
 use super::searching::timed;
+use crate::bench::contest::{Contestant, compete};
+use crate::bench::disk;
 
 const RUNS: usize = 9;
 const EDITS: usize = 31;
@@ -73,38 +73,43 @@ fn evict(file: &Path) -> Result<()> {
     Ok(())
 }
 
-/// An exact match in a file of one mebibyte.
+/// An exact match in a file of one mebibyte, with everything recorded on disk.
 pub(super) fn edit(programs: &Programs, scratch: &Path) -> Result<()> {
     let directory = scratch.join("edited");
     fs::create_dir_all(&directory)?;
-    let (file, bare) = (directory.join("file.rs"), directory.join("bare.rs"));
-    let content = |middle: &str| {
+    let bare = directory.join("bare.rs");
+    let place = |number: usize| format!("fn place_{number:08}() {{}}");
+    let content = |number: usize| {
         let half = LINE.repeat(EDITED_BYTES / LINE.len() / 2);
-        format!("{half}{middle}\n{half}")
+        format!("{half}{}\n{half}", place(number))
     };
-    let turns = ["fn the_one_place() {}", "fn another_place() {}"];
-    let inputs: Vec<Value> = [(0, 1), (1, 0)]
-        .map(|(old, new)| json!({"filePath": file, "oldString": turns[old], "newString": turns[new]}))
-        .into();
-    fs::write(&file, content(turns[0]))?;
-    let calls = system_calls(programs, &directory, &inputs[0])?;
-    fs::write(&file, content(turns[0]))?;
+    // No content comes again: what was kept before is not kept twice, and would cost less.
+    let edits = |file: PathBuf| -> Result<_> {
+        fs::write(&file, content(0))?;
+        let mut number = 0;
+        Ok(move || {
+            number += 1;
+            json!({"filePath": file, "oldString": place(number - 1), "newString": place(number)})
+        })
+    };
+    let counted = edits(directory.join("counted.rs"))?;
+    let work = disk::counted(&programs.settler, &scratch.join("counted"), &directory, "edit", counted)?;
     println!("\nediting 1 MiB, median (p10–p90) of {EDITS} runs, milliseconds");
-    println!("one edit makes {calls}; the bare one makes as many");
-    let mut settler = programs.settler.start(&directory)?;
-    let (mut edited, mut written) = (0, 0);
+    println!("one edit writes {work}; the bare one as much");
+    let mut settler = programs.settler.storing(&scratch.join("kept")).start(&directory)?;
+    let mut next = edits(directory.join("file.rs"))?;
+    let mut written = 0;
     let contestants: [Contestant<'_>; 2] = [
         Box::new(|| {
-            let settled = settler.settle("edit", &inputs[edited % 2])?;
+            let settled = settler.settle("edit", &next())?;
             ensure!(settled.completed, "{}", settled.text);
-            edited += 1;
             Ok(settled.milliseconds)
         }),
         Box::new(|| {
-            let text = content(turns[written % 2]);
+            let text = content(written);
             written += 1;
             let started = Instant::now();
-            write_bare(&bare, text.as_bytes(), &calls)?;
+            disk::replace(&bare, text.as_bytes(), work)?;
             Ok(started.elapsed().as_secs_f64() * 1e3)
         }),
     ];
@@ -113,51 +118,6 @@ pub(super) fn edit(programs: &Programs, scratch: &Path) -> Result<()> {
     let ratio = haft.median / plain.median;
     println!("{:24}{:>22}{:>22}{ratio:>8.2}", "edit, exact match", haft.to_string(), plain.to_string());
     misses(programs, scratch)
-}
-
-/// How often an edit waits for the disk.
-struct SystemCalls {
-    syncs: usize,
-    renames: usize,
-}
-
-impl std::fmt::Display for SystemCalls {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} fsync and {} rename", self.syncs, self.renames)
-    }
-}
-
-fn system_calls(programs: &Programs, directory: &Path, input: &Value) -> Result<SystemCalls> {
-    let once = programs.settler.once(directory, "edit", input);
-    let mut strace = Command::new("strace");
-    strace.args(["-f", "-e", "trace=fsync,fdatasync,sync_file_range,syncfs,rename,renameat,renameat2"]);
-    strace.arg(once.get_program()).args(once.get_args());
-    let Ok(output) = strace.stdout(Stdio::null()).output() else {
-        println!("strace is not there: TAKING 2 fsync AND 1 rename FOR GRANTED");
-        return Ok(SystemCalls { syncs: 2, renames: 1 });
-    };
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    let count =
-        |name: &str| said.lines().filter(|line| line.contains(name) && !line.contains("resumed>")).count();
-    Ok(SystemCalls { syncs: count("sync("), renames: count("rename") })
-}
-
-/// What every safe replacement has to do: a new file, on disk, in the place of the old one, on disk too.
-fn write_bare(path: &Path, content: &[u8], calls: &SystemCalls) -> Result<()> {
-    let directory = File::open(path.parent().context("a file lies in a directory")?)?;
-    let draft = path.with_extension("draft");
-    let mut file = File::create(&draft)?;
-    file.write_all(content)?;
-    if calls.syncs > 0 {
-        file.sync_all()?;
-    }
-    fs::rename(&draft, path)?;
-    for _ in 1..calls.renames {
-        fs::rename(path, &draft)?;
-        fs::rename(&draft, path)?;
-    }
-    (1..calls.syncs).try_for_each(|_| directory.sync_all())?;
-    Ok(())
 }
 
 /// The price of finding nothing, and of saying what comes nearest.

@@ -9,8 +9,8 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
 use super::Programs;
-use super::contest::{Times, compete};
 use super::tree::{ABSENT, COMMON, RARE};
+use crate::bench::contest::{Times, compete};
 use crate::bench::measure::peak_kib;
 
 const RUNS: usize = 15;

@@ -38,7 +38,7 @@ pub(super) fn searched(under: &Path) -> Result<PathBuf> {
 }
 
 /// Where the large file lies, made if it is not there yet.
-pub(super) fn large(under: &Path) -> Result<PathBuf> {
+pub(in crate::bench) fn large(under: &Path) -> Result<PathBuf> {
     let directory = made(&under.join(format!("large-{VERSION}")), |directory| {
         let mut file = BufWriter::with_capacity(1 << 20, File::create(directory.join("large.txt"))?);
         (0..LARGE_BYTES / LARGE_LINE.len() as u64).try_for_each(|_| file.write_all(LARGE_LINE.as_bytes()))?;

@@ -60,7 +60,7 @@ pub(super) fn find(text: &str, find: &str, extent: Extent) -> Result<Found, Unfo
         };
         return match extent {
             Extent::All => Ok(Found { matcher, places: all(text, places) }),
-            Extent::One => one(text, places).map(|place| Found { matcher, places: vec![place] }),
+            Extent::One => one(text, matcher, places).map(|place| Found { matcher, places: vec![place] }),
         };
     }
     Err(Unfound::Nowhere)
@@ -75,12 +75,15 @@ fn is_oversized(found: &str, find: &str) -> bool {
 }
 
 /// The only place. A text that occurs again elsewhere, as part of a longer line perhaps, is not the only one.
-fn one(text: &str, places: Vec<Range<usize>>) -> Result<Range<usize>, Unfound> {
+fn one(text: &str, matcher: Matcher, places: Vec<Range<usize>>) -> Result<Range<usize>, Unfound> {
     match <[_; 1]>::try_from(places) {
         Ok([place]) => {
             let found = &text[place.clone()];
-            let is_first = memmem::find(text.as_bytes(), found.as_bytes()) == Some(place.start);
-            let after = text.as_bytes().get(place.start + 1..).unwrap_or_default();
+            // The exact matcher finds the first, and all that are apart from it: one that overlaps it may be left.
+            let is_exact = matcher == Matcher::Simple;
+            let end = if is_exact { text.len().min(place.end + found.len()) } else { text.len() };
+            let is_first = is_exact || memmem::find(text.as_bytes(), found.as_bytes()) == Some(place.start);
+            let after = text.as_bytes().get(place.start + 1..end).unwrap_or_default();
             if is_first && memmem::find(after, found.as_bytes()).is_none() {
                 return Ok(place);
             }

@@ -1,6 +1,6 @@
 //! Prints what it costs to analyse a script of 200 lines and to decide about it.
 //!
-//! Each figure is the best of several runs. Run it with `cargo run --release -p haft-tools --example bench_shell`.
+//! Each figure is the best of several runs. Run it with `cargo run --release -p haft-cli --example bench_shell`.
 
 #![allow(clippy::print_stdout, reason = "a benchmark prints its figures")]
 

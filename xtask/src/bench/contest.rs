@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use crate::bench::measure::percentile;
+use super::measure::percentile;
 
 const WARM_UPS: usize = 2;
 

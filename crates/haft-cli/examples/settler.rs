@@ -1,0 +1,191 @@
+//! Settles calls and says how long each took, for `cargo xtask bench files` and `cargo xtask bench shell`.
+//!
+//! `settler DIRECTORY` reads calls from stdin, one JSON document `{"tool","input"}` a line, and answers each with a line
+//! `{"nanoseconds","completed","text"}`. `settler DIRECTORY TOOL INPUT` settles one call and answers it the same way.
+//! With `--store DATA` before that everything is recorded on disk, in the directory `DATA`; otherwise nothing is.
+//! With `--unconfined` commands run without the sandbox.
+
+#![allow(clippy::print_stdout, reason = "answering on stdout is what it is for")]
+
+use std::error::Error;
+use std::io::BufRead;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use haft::permission::{
+    Effect, Gate, GateParts, GrantBook, Layer, MemoryGrants, Nobody, Origin, Rule, Ruleset,
+};
+use haft::{
+    AgentId, Audience, Call, CallId, Events, Input, Journal, Limits, Memory, MemoryOutputs, MemoryRecorder,
+    MessageId, OutputStore, Recorder, Registration, Registry, Services, SessionId, Settlement, ShortMemory,
+    ToolContext, Turn, TurnSpec,
+};
+use haft_store::{JournalBounds, Redactor, Retention, Store, StoreOptions};
+use haft_tools::{DiskRestorer, Processes, ProfileName, ToolServices, Workspace, builtins};
+use serde_json::{Value, json};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    haft_sandbox::maybe_become_helper();
+    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    let mut how = How { store: None, profile: ProfileName::default() };
+    loop {
+        match arguments.first().map(String::as_str) {
+            Some("--store") if arguments.len() > 1 => {
+                how.store = arguments.drain(..2).next_back().map(PathBuf::from);
+            }
+            Some("--unconfined") => {
+                how.profile = ProfileName::FullAccess;
+                arguments.remove(0);
+            }
+            _ => break,
+        }
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        match arguments.as_slice() {
+            [directory] => {
+                let settler = Settler::new(directory, how).await?;
+                for line in std::io::stdin().lock().lines() {
+                    let mut call: Value = serde_json::from_str(&line?)?;
+                    let tool = call["tool"].as_str().ok_or("a call names its tool")?.to_owned();
+                    println!("{}", settler.settle(&tool, call["input"].take()).await?);
+                }
+                Ok(())
+            }
+            [directory, tool, input] => {
+                let input = serde_json::from_str(input)?;
+                println!("{}", Settler::new(directory, how).await?.settle(tool, input).await?);
+                Ok(())
+            }
+            _ => Err("usage: settler [--store DATA] [--unconfined] DIRECTORY [TOOL INPUT]".into()),
+        }
+    })
+}
+
+/// How calls are kept and commands confined.
+struct How {
+    store: Option<PathBuf>,
+    profile: ProfileName,
+}
+
+/// Whatever keeps something beyond a call.
+struct Keepers {
+    recorder: Arc<dyn Recorder>,
+    outputs: Arc<dyn OutputStore>,
+    grants: Arc<dyn GrantBook>,
+    memory: Arc<dyn Memory>,
+    journal: Arc<dyn Journal>,
+}
+
+impl Keepers {
+    fn in_memory() -> Keepers {
+        Keepers {
+            recorder: Arc::new(MemoryRecorder::default()),
+            outputs: Arc::new(MemoryOutputs::default()),
+            grants: Arc::new(MemoryGrants::default()),
+            memory: Arc::new(ShortMemory::default()),
+            journal: Arc::new(MemoryRecorder::default()),
+        }
+    }
+
+    fn on_disk(data: &Path, directory: &str) -> Result<Keepers, Box<dyn Error>> {
+        let (store, _notices) = Store::open(StoreOptions {
+            data_dir: data.to_owned(),
+            project: directory.to_owned(),
+            directory: directory.to_owned(),
+            redactor: Redactor::from_env(std::env::vars()),
+            retention: Retention::default(),
+            journal: JournalBounds::default(),
+            restorer: Arc::new(DiskRestorer),
+        })?;
+        let store = Arc::new(store);
+        Ok(Keepers {
+            recorder: store.clone(),
+            outputs: store.clone(),
+            grants: store.clone(),
+            memory: store.clone(),
+            journal: store,
+        })
+    }
+}
+
+/// All built-in tools in one directory. Everything is allowed, as a model meets it that never leaves the workspace.
+struct Settler {
+    turn: Turn,
+    session: SessionId,
+    _registration: Registration,
+}
+
+impl Settler {
+    async fn new(directory: &str, how: How) -> Result<Settler, Box<dyn Error>> {
+        let keepers = match &how.store {
+            Some(data) => Keepers::on_disk(data, directory)?,
+            None => Keepers::in_memory(),
+        };
+        let origin = || Origin::named(Layer::Defaults, "the benchmark");
+        let rules = [("*", "*", Effect::Allow), ("read", "*.env", Effect::Ask)];
+        let rules = rules.map(|(action, pattern, effect)| Rule::new(action, pattern, effect, origin()));
+        let events = Events::new(keepers.recorder.clone());
+        let gate = Gate::new(GateParts {
+            policy: Box::new(Arc::new(Ruleset::new(rules))),
+            grants: keepers.grants,
+            asker: Arc::new(Nobody("the benchmark asks nobody".to_owned())),
+            recorder: keepers.recorder.clone(),
+            events: events.clone(),
+        });
+        let services = Services {
+            gate: gate.clone(),
+            recorder: keepers.recorder,
+            outputs: keepers.outputs.clone(),
+            hooks: Arc::new([]),
+            events: events.clone(),
+            limits: Limits::default(),
+        };
+        let path = std::env::var_os("PATH").map(|path| ("PATH".into(), path));
+        let mut processes = Processes::new(path.into_iter().collect(), Limits::default().text);
+        processes.confinement.profile = how.profile;
+        let tools = ToolServices {
+            workspace: Workspace::open(Path::new(directory), Some(Path::new(directory)))?,
+            gate,
+            outputs: keepers.outputs,
+            memory: keepers.memory,
+            events,
+            journal: keepers.journal,
+            media_bytes_max: 20 << 20,
+            image_side_max: 2000,
+            cache: None,
+            require_read: false,
+            after: Arc::new([]),
+            processes: Arc::new(processes),
+        };
+        let registry = Registry::root();
+        let registration = registry.register(builtins(&tools))?;
+        let spec = TurnSpec {
+            agent: AgentId::parse("build")?,
+            rules: Arc::new(Ruleset::default()),
+            audience: Audience::Operator,
+            configuration: 0,
+        };
+        let turn = registry.turn(&spec, services).await?;
+        Ok(Settler { turn, session: SessionId::mint(), _registration: registration })
+    }
+
+    async fn settle(&self, tool: &str, input: Value) -> Result<Value, Box<dyn Error>> {
+        let context = ToolContext {
+            session: self.session.clone(),
+            agent: AgentId::parse("build")?,
+            message: MessageId::mint(),
+            call: CallId::mint(),
+        };
+        let call = Call { context, provider_id: None, name: tool.to_owned(), input: Input::Json(input) };
+        let started = Instant::now();
+        let settled = self.turn.settle(call).await?;
+        let nanoseconds = u64::try_from(started.elapsed().as_nanos())?;
+        let (completed, text) = match &settled {
+            Settlement::Completed(done) => (true, done.text()),
+            Settlement::Rejected(rejection) => (false, rejection.to_string()),
+        };
+        Ok(json!({"nanoseconds": nanoseconds, "completed": completed, "text": text}))
+    }
+}

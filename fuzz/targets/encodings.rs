@@ -1,0 +1,5 @@
+//! Any bytes: decodes bytes and encodes them again, and panics only if something is wrong.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| haft_tools::fuzzing::encodings(data));

@@ -1,0 +1,5 @@
+//! Any bytes: reads pages of a text, and panics only if something is wrong.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| haft_tools::fuzzing::lines(data));
