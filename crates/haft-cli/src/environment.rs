@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use haft_sandbox::{HostGrant, Level};
 use haft_store::is_secret_variable;
 use haft_tools::{Confinement, Processes, ProfileName};
 
@@ -47,6 +48,8 @@ const GIVEN: &[(&str, &str)] = &[
 
 const TIMEOUT: &str = "OPENCODE_EXPERIMENTAL_BASH_DEFAULT_TIMEOUT_MS";
 
+const LEVEL: &str = "HAFT_SANDBOX_LEVEL";
+
 /// How commands are run here.
 pub(crate) fn processes(setting: &Setting) -> Result<Processes, Failure> {
     let mut processes = Processes::new(environment(setting), setting.config.limits().text);
@@ -54,6 +57,7 @@ pub(crate) fn processes(setting: &Setting) -> Result<Processes, Failure> {
     processes.home = setting.env.home();
     processes.hidden = vec![setting.paths.data.clone(), setting.paths.state.clone()];
     processes.confinement = confinement(setting)?;
+    processes.level_max = level_max(setting)?;
     if let Some(ms) =
         setting.env.get(TIMEOUT).and_then(|text| text.to_str()?.parse().ok()).filter(|ms| *ms > 0)
     {
@@ -83,9 +87,23 @@ fn shell(setting: &Setting) -> Result<Option<PathBuf>, Failure> {
     }
 }
 
+/// How strongly commands are confined at most: to try on one machine what happens on another.
+pub(crate) fn level_max(setting: &Setting) -> Result<Level, Failure> {
+    let Some(name) = setting.env.get(LEVEL) else { return Ok(Level::Namespaces) };
+    match name.to_str() {
+        Some("namespaces") => Ok(Level::Namespaces),
+        Some("bubblewrap") => Ok(Level::Bubblewrap),
+        Some("landlock") => Ok(Level::LandlockOnly),
+        Some("none") => Ok(Level::None),
+        Some(_) | None => Err(Failure::usage(format_args!(
+            "{LEVEL} is {name:?}; expected namespaces, bubblewrap, landlock or none"
+        ))),
+    }
+}
+
 fn confinement(setting: &Setting) -> Result<Confinement, Failure> {
-    let (profile, writable, network) = setting.config.sandbox();
-    let profile = match profile {
+    let words = setting.config.sandbox();
+    let profile = match words.profile {
         None | Some("workspace-write") => ProfileName::WorkspaceWrite,
         Some("read-only") => ProfileName::ReadOnly,
         Some("full-access" | "off") => ProfileName::FullAccess,
@@ -100,5 +118,12 @@ fn confinement(setting: &Setting) -> Result<Confinement, Failure> {
         (Some(rest), Some(home)) => home.join(rest),
         _ => setting.directory.join(path),
     };
-    Ok(Confinement { profile, writable: writable.into_iter().map(absolute).collect(), network })
+    let hosts: Result<Vec<_>, _> = words.hosts.iter().map(|host| HostGrant::parse(host)).collect();
+    Ok(Confinement {
+        profile,
+        writable: words.writable.into_iter().map(absolute).collect(),
+        network: words.network,
+        hosts: hosts.map_err(|error| Failure::usage(format_args!("sandbox.hosts: {error}")))?,
+        memory_bytes: words.memory_bytes,
+    })
 }

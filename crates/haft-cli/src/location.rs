@@ -67,8 +67,10 @@ impl<'s> Location<'s> {
         };
         let workspace = Workspace::open(&setting.directory, setting.worktree.as_deref())
             .map_err(|error| Failure::new(Exit::Usage, error))?;
+        let mut processes = environment::processes(setting)?;
+        processes.asks_again = is_somebody_there(consent);
+        let processes = Arc::new(processes);
         let (files, journal) = (workspace.clone(), keepers.journal.clone());
-        let processes = Arc::new(environment::processes(setting)?);
         let tools = ToolServices {
             workspace,
             gate: gate.clone(),
@@ -307,6 +309,15 @@ fn asker(setting: &Setting, consent: &ConsentArgs, store: Option<&Store>) -> Arc
             "run it on a terminal, allow it with --allow ACTION[=PATTERN] or --yes, or let it wait with --on-ask wait"
                 .to_owned(),
         )),
+    }
+}
+
+/// Whether questions reach somebody who can judge them.
+fn is_somebody_there(consent: &ConsentArgs) -> bool {
+    match consent.on_ask {
+        OnAsk::Wait(_) => !consent.yes,
+        OnAsk::Ask => !consent.yes && Terminal::is_interactive(),
+        OnAsk::Refuse => false,
     }
 }
 

@@ -6,12 +6,16 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::report::{Level, Mechanism, Report, State};
-use crate::spec::{Failure, Spec};
+use crate::spec::{Heard, Spec};
 
 pub(crate) fn become_helper() {}
 
 pub(crate) fn harden() -> io::Result<()> {
     Ok(())
+}
+
+pub(crate) fn half_of_memory() -> Option<u64> {
+    None
 }
 
 pub(crate) fn probe(_helper: &Path) -> (Report, Option<PathBuf>) {
@@ -29,7 +33,7 @@ pub(crate) fn prepare(_helper: &Path, _spec: &Spec) -> io::Result<(Command, Watc
 pub(crate) struct Watch(Infallible);
 
 impl Watch {
-    pub(crate) fn told(self) -> io::Result<(Option<Failure>, Vec<PathBuf>)> {
+    pub(crate) fn told(self) -> io::Result<Heard> {
         match self.0 {}
     }
 }

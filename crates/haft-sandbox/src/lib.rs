@@ -45,6 +45,7 @@ mod os;
 
 mod defaults;
 mod error;
+mod hosts;
 mod profile;
 mod refusal;
 mod report;
@@ -52,6 +53,7 @@ mod sandbox;
 mod spec;
 
 pub use error::SandboxError;
+pub use hosts::{HostGrant, NoHost};
 pub use profile::{Absent, Access, Caches, Limits, Network, Profile, Protected, Temp};
 pub use refusal::{Refusal, refusals};
 pub use report::{Level, Mechanism, Report, State};

@@ -1,9 +1,12 @@
 //! What a command may do: a profile is a value that the caller fills in and the kernel enforces.
 
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
 
 use crate::SandboxError;
 use crate::defaults;
+use crate::hosts::HostGrant;
+use crate::os;
 use crate::report::Level;
 
 /// What the kernel lets a process do.
@@ -67,13 +70,18 @@ pub enum Absent {
     Remove,
 }
 
+/// Where the proxy listens in a network of the command's own. Nobody else is there yet, so no port is taken.
+pub(crate) const PROXY_PORT: u16 = 48_128;
+
 /// Which network a command has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Network {
     /// None: sockets of the internet families cannot be made (`ENETUNREACH`).
     Off,
     /// A loopback of its own, with nobody else on it.
     Loopback,
+    /// The same, with an HTTP proxy on it that leads to these hosts and no others.
+    Hosts(Vec<HostGrant>),
     /// The host's.
     Host,
 }
@@ -101,7 +109,8 @@ pub struct Caches {
 pub struct Limits {
     /// Processes and threads at a time. Holds in namespaces only: elsewhere a user's other processes count too.
     pub processes: Option<u32>,
-    /// Bytes of address space of each process. Many programs reserve far more than they use.
+    /// Bytes of memory: of the whole command where a control group can be had, and in any case of what each process
+    /// has for itself. Address space that is only reserved does not count.
     pub memory_bytes: Option<u64>,
     /// Bytes of the largest file.
     pub file_bytes: Option<u64>,
@@ -113,7 +122,7 @@ impl Default for Limits {
     fn default() -> Limits {
         Limits {
             processes: Some(2048),
-            memory_bytes: None,
+            memory_bytes: os::half_of_memory(),
             file_bytes: Some(16 << 30),
             open_files: Some(4096),
         }
@@ -179,6 +188,14 @@ impl Profile {
         self
     }
 
+    /// Lets one more file or directory be changed, except for what makes later programs run something.
+    #[must_use]
+    pub fn with_writable(mut self, path: PathBuf) -> Profile {
+        self.protected.extend(defaults::protected(&path));
+        self.writable.push(path);
+        self
+    }
+
     /// Variables that make up for what the sandbox lacks. They are suggestions; the caller decides.
     pub fn suggested_env(&self, level: Level) -> Vec<(&'static str, String)> {
         if self.access == Access::Full {
@@ -186,6 +203,9 @@ impl Profile {
         }
         // Root without capabilities cannot give files away, which `tar` tries as root.
         let mut env = vec![("TAR_OPTIONS", "--no-same-owner".to_owned())];
+        if let Network::Hosts(grants) = &self.network {
+            env.extend(proxy_env(grants));
+        }
         let temp = match (&self.temp, level) {
             (_, Level::Namespaces) => return env,
             (_, Level::Bubblewrap) => "/tmp".to_owned(),
@@ -229,6 +249,24 @@ impl Profile {
         }
         Ok(profile)
     }
+}
+
+/// By these variables programs find the proxy. What is on the command's own loopback is reached without it, unless the
+/// host's is granted.
+fn proxy_env(grants: &[HostGrant]) -> Vec<(&'static str, String)> {
+    let is_granted = |address: IpAddr| grants.iter().any(|grant| grant.is_address(address));
+    let own = [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()];
+    let own =
+        own.into_iter().filter(|address| !is_granted(*address)).map(|address: IpAddr| address.to_string());
+    let direct = std::iter::once("localhost".to_owned()).chain(own).collect::<Vec<_>>().join(",");
+    let proxy = format!("http://127.0.0.1:{PROXY_PORT}");
+    let upper = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"];
+    let lower = ["http_proxy", "https_proxy", "all_proxy"];
+    let mut env: Vec<_> = upper.into_iter().chain(lower).map(|name| (name, proxy.clone())).collect();
+    env.extend(["NO_PROXY", "no_proxy"].map(|name| (name, direct.clone())));
+    // Node passes over these variables unless it is told not to.
+    env.push(("NODE_USE_ENV_PROXY", "1".to_owned()));
+    env
 }
 
 fn existing(path: &Path) -> Result<PathBuf, SandboxError> {

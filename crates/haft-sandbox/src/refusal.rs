@@ -30,8 +30,18 @@ impl std::fmt::Display for Refusal {
 /// How many refusals are looked for: enough to see what is the matter.
 const REFUSALS_MAX: usize = 20;
 
-const OF_FILES: &[&str] =
-    &["Read-only file system", "Permission denied", "Device or resource busy", "EROFS", "EACCES", "EBUSY"];
+const OF_FILES: &[&str] = &[
+    "Read-only file system",
+    "Permission denied",
+    "Device or resource busy",
+    "EROFS",
+    "EACCES",
+    "EBUSY",
+    "read-only file system",
+];
+/// What some shells put before a path that they do not quote.
+const BEFORE_PATHS: &[&str] =
+    &["cannot create ", "cannot open ", "can't create ", "can't open ", "open ", "mkdir ", "remove "];
 const OF_NETWORK: &[&str] = &["Network is unreachable", "ENETUNREACH"];
 
 /// What stands before a host that could not be looked up.
@@ -84,6 +94,7 @@ fn path(line: &str, cwd: &Path) -> Option<Refusal> {
     });
     let last = || before.trim_end_matches([' ', ':', '(', '-']).rsplit(": ").next();
     let name = quoted.or_else(last)?.trim();
+    let name = BEFORE_PATHS.iter().find_map(|words| name.strip_prefix(words)).unwrap_or(name);
     // A word like `mkdir` is not a path; a name in the working directory is, if something could be there.
     let is_path = name.contains('/') || (quoted.is_some() && !name.contains(' ') && !name.is_empty());
     is_path.then(|| Refusal::Path(cwd.join(name)))
@@ -100,6 +111,8 @@ mod tests {
         let host = |host: &str| Some(Refusal::Host(host.to_owned()));
         let lines = [
             ("bash: line 1: /etc/x: Read-only file system", path("/etc/x")),
+            ("s.sh: 1: cannot create /etc/a b: Read-only file system", path("/etc/a b")),
+            ("open /etc/go: read-only file system", path("/etc/go")),
             ("touch: cannot touch '/opt/a b': Read-only file system", path("/opt/a b")),
             ("mv: cannot move '.git' to 'g': Device or resource busy", path("/ws/.git")),
             ("cat: /home/me/.ssh/id: Permission denied", path("/home/me/.ssh/id")),

@@ -6,9 +6,9 @@ use std::process::Command;
 
 use crate::SandboxError;
 use crate::os;
-use crate::profile::{Access, Profile};
+use crate::profile::{Access, Network, Profile};
 use crate::report::{Level, Mechanism, Report, State};
-use crate::spec::{Failure, Program, Spec};
+use crate::spec::{Failure, Heard, Program, Spec};
 
 /// The longest argument or variable that the kernel hands to a program, with its end.
 const TEXT_BYTES_MAX: usize = 128 << 10;
@@ -74,6 +74,11 @@ impl Sandbox {
         self.judge(&profile.resolved()?)
     }
 
+    /// Whether a command can be held to single hosts here, rather than to no network or all of it.
+    pub fn holds_hosts(&self) -> bool {
+        self.report.level == Level::Namespaces
+    }
+
     /// Fails closed: what cannot be held is not promised.
     fn judge(&self, profile: &Profile) -> Result<(), SandboxError> {
         let level = self.report.level;
@@ -95,6 +100,9 @@ impl Sandbox {
                     missing.push("hidden paths need namespaces".to_owned());
                 }
             }
+        }
+        if matches!(profile.network, Network::Hosts(_)) && !self.holds_hosts() {
+            missing.push("single hosts need namespaces of its own".to_owned());
         }
         if missing.is_empty() { Ok(()) } else { Err(SandboxError::CannotEnforce { level, missing }) }
     }
@@ -139,11 +147,12 @@ impl Watch {
     /// Where the sandbox could not be set up or the program not be started: then nothing was run, and the exit
     /// status says nothing.
     pub fn finish(self) -> Result<Finished, SandboxError> {
-        let (failure, removed) = self.inner.told().map_err(SandboxError::Prepare)?;
+        let Heard { failure, removed, refused, out_of_memory } =
+            self.inner.told().map_err(SandboxError::Prepare)?;
         match failure {
             Some(Failure::Setup(why)) => Err(SandboxError::Setup(why)),
             Some(Failure::Start(reason)) => Err(SandboxError::Start { program: self.program, reason }),
-            None => Ok(Finished { removed }),
+            None => Ok(Finished { removed, refused, out_of_memory }),
         }
     }
 }
@@ -153,6 +162,10 @@ impl Watch {
 pub struct Finished {
     /// Protected paths that the command made or changed, and that were put back.
     pub removed: Vec<PathBuf>,
+    /// Hosts that it asked the proxy for and that are not granted, each as it would have to be granted.
+    pub refused: Vec<String>,
+    /// Whether it was ended because it wanted more memory than it may have.
+    pub out_of_memory: bool,
 }
 
 /// What the kernel would refuse anyway, said in words and before anything happens.

@@ -37,3 +37,17 @@ pub(crate) enum Failure {
     /// The program could not be started.
     Start(String),
 }
+
+/// What the helper told.
+#[derive(Debug, Default)]
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "nothing is ever started there"))]
+pub(crate) struct Heard {
+    /// Why nothing was run.
+    pub(crate) failure: Option<Failure>,
+    /// Protected paths that were put back.
+    pub(crate) removed: Vec<PathBuf>,
+    /// Hosts that were asked for and are not granted.
+    pub(crate) refused: Vec<String>,
+    /// Whether it was ended because it wanted more memory than it may have.
+    pub(crate) out_of_memory: bool,
+}

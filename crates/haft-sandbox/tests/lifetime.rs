@@ -292,3 +292,65 @@ fn an_ordinary_user_is_confined_too() {
     assert!(text.contains("Read-only file system") && !world.out.join("new").exists(), "{text}");
     assert!(text.contains("put back") && !world.ws.join(".haft").exists(), "{text}");
 }
+
+#[test]
+fn a_memory_hog_ends_as_an_error() {
+    if !is_full() {
+        return;
+    }
+    let world = World::new();
+    let mut profile = world.profile();
+    profile.limits.memory_bytes = Some(256 << 20);
+    let hog = "python3 -c 'x = bytearray(1 << 30)'; echo ended $?";
+    let ran = world.run(&profile, hog);
+    assert!(ran.output.contains("MemoryError") && ran.output.ends_with("ended 1\n"), "{}", ran.output);
+    // What is only reserved does not count, and what is left over ends first if the machine runs out.
+    let reserved = "python3 -c 'import mmap; mmap.mmap(-1, 1 << 30, prot=0)' && cat /proc/self/oom_score_adj";
+    let ran = world.run(&profile, reserved);
+    assert!(ran.output.ends_with("1000\n"), "{}", ran.output);
+}
+
+#[test]
+fn a_root_that_became_a_link_is_not_followed() {
+    if !is_ours() {
+        return;
+    }
+    let world = World::new();
+    let granted = world.home.join("granted");
+    fs::create_dir(&granted).unwrap();
+    let profile = world.profile().with_writable(granted.clone());
+    let (mut command, watch) =
+        machine().command(&profile, &world.program("echo x > $OUT/x")).unwrap().into_parts();
+    // The profile was judged; only now does the helper look.
+    fs::remove_dir(&granted).unwrap();
+    std::os::unix::fs::symlink(&world.out, &granted).unwrap();
+    command.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
+    assert!(matches!(watch.finish(), Err(SandboxError::Setup(_))));
+    assert!(!world.out.join("x").exists());
+}
+
+#[test]
+fn links_out_of_a_granted_root_do_not_widen_it() {
+    if !is_full() {
+        return;
+    }
+    let world = World::new();
+    let granted = world.home.join("granted");
+    fs::create_dir(&granted).unwrap();
+    std::os::unix::fs::symlink(&world.out, granted.join("way")).unwrap();
+    let profile = world.profile().with_writable(granted.clone());
+    let script = "cd ~/granted; echo in > own; echo x > way/x; echo x > way/file; ln $OUT/file hard && echo x > hard; true";
+    world.run(&profile, script);
+    assert_eq!(fs::read_to_string(granted.join("own")).unwrap(), "in\n");
+    assert_eq!(fs::read_to_string(world.out.join("file")).unwrap(), "old\n");
+    assert!(!world.out.join("x").exists());
+    // Hooks of a repository that is granted are protected as in a workspace.
+    std::process::Command::new("git").args(["init", "-q"]).arg(&granted).status().unwrap();
+    let profile = world.profile().with_writable(granted.clone());
+    world.run(
+        &profile,
+        "echo x > ~/granted/.git/hooks/pre-commit; echo x > ~/granted/.envrc; echo x > ~/granted/file",
+    );
+    assert!(granted.join("file").exists());
+    assert!(!granted.join(".git/hooks/pre-commit").exists() && !granted.join(".envrc").exists());
+}

@@ -3,8 +3,10 @@
 mod capture;
 mod confined;
 mod filter;
+mod lacking;
 mod run;
 mod shell;
+mod wishes;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -12,13 +14,15 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use haft::preview::Budget;
-use haft_sandbox::Sandbox;
+use haft_sandbox::{HostGrant, Level, Sandbox};
 
 pub(crate) use capture::{Captured, Whole};
 pub(crate) use confined::ConfinedCommand;
 pub(crate) use filter::{Filter, FilterError};
+pub(crate) use lacking::{Lacking, Reached};
 pub(crate) use run::{Ending, Ran, Run, RunError};
 pub(crate) use shell::is_program;
+pub(crate) use wishes::{NetworkWish, Wishes};
 
 /// How commands are run in a location.
 pub struct Processes {
@@ -38,6 +42,11 @@ pub struct Processes {
     pub shown: Budget,
     /// How much of an output is kept; a command that prints more is stopped.
     pub kept_bytes_max: u64,
+    /// Whether somebody who can judge it is asked for what a command turns out to lack. Where nobody is there, or
+    /// somebody who says yes to everything, only a rule can grant it.
+    pub asks_again: bool,
+    /// The strongest way to confine that is used; a weaker one is for trying what would happen elsewhere.
+    pub level_max: Level,
     sandbox: OnceLock<Sandbox>,
 }
 
@@ -50,6 +59,10 @@ pub struct Confinement {
     pub writable: Vec<PathBuf>,
     /// Whether commands have the network without asking.
     pub network: bool,
+    /// Hosts that they may reach without asking.
+    pub hosts: Vec<HostGrant>,
+    /// How much memory a command may use; `None` is half of the machine's.
+    pub memory_bytes: Option<u64>,
 }
 
 /// A profile by its name.
@@ -76,12 +89,14 @@ impl Processes {
             timeout: Duration::from_secs(120),
             shown,
             kept_bytes_max: 4 << 30,
+            asks_again: false,
+            level_max: Level::Namespaces,
             sandbox: OnceLock::new(),
         }
     }
 
     /// What this machine can confine. It is tried once, when it is first asked.
     pub fn sandbox(&self) -> &Sandbox {
-        self.sandbox.get_or_init(Sandbox::probe)
+        self.sandbox.get_or_init(|| Sandbox::probe().at_most(self.level_max))
     }
 }

@@ -124,6 +124,11 @@ impl Workspace {
         Ok(Place::new(self, resolve::normal(path), real, kind))
     }
 
+    /// The canonical paths of everything that git executes or is configured by, beyond its own directory.
+    pub(crate) fn executed_by_git(&self) -> Vec<PathBuf> {
+        hooks_path::executed_by_git(self)
+    }
+
     /// The question whether a place that is protected may be changed.
     pub(crate) fn changing_protected(&self, place: &Place) -> Option<Question> {
         match self.protection(place) {

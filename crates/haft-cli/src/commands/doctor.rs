@@ -73,8 +73,11 @@ fn show(terminal: Terminal, findings: &[Finding]) -> Result<(), Failure> {
 
 /// What confines commands here. That less than everything does is no fault of haft's, but it must be known.
 fn sandbox(setting: &Setting) -> Finding {
-    let sandbox = Sandbox::probe();
-    let configured = match setting.config.sandbox().0 {
+    let sandbox = match crate::environment::level_max(setting) {
+        Ok(level) => Sandbox::probe().at_most(level),
+        Err(failure) => return Finding::new("sandbox", Err(failure)),
+    };
+    let configured = match setting.config.sandbox().profile {
         Some("full-access" | "off") => "; switched off by the configuration",
         _ => "",
     };

@@ -7,8 +7,8 @@ use haft::permission::{Effect, Layer, Origin, Rule};
 use Effect::{Allow, Ask, Deny};
 
 /// Actions that are asked about whatever `*` allows: writing to what other programs execute, commands that nothing
-/// confines, and the network for commands.
-pub(crate) const GUARDED: [&str; 3] = ["protected_path", "unconfined", "network"];
+/// confines, the network for commands, and what they may change outside the workspace.
+pub(crate) const GUARDED: [&str; 4] = ["protected_path", "unconfined", "network", "sandbox_write"];
 
 /// One shipped rule: what is done, to what, and whether it may be.
 type Row = (&'static str, &'static str, Effect);
@@ -23,13 +23,14 @@ const READING: [Row; 4] = [
 ];
 
 #[rustfmt::skip]
-const FOR_ALL: [Row; 9] = [
+const FOR_ALL: [Row; 10] = [
     ("*",                  "*", Allow),
     ("doom_loop",          "*", Ask),
     ("external_directory", "*", Ask),
     (GUARDED[0],           "*", Ask),
     (GUARDED[1],           "*", Ask),
     (GUARDED[2],           "*", Ask),
+    (GUARDED[3],           "*", Ask),
     ("question",           "*", Deny),
     ("plan_enter",         "*", Deny),
     ("plan_exit",          "*", Deny),

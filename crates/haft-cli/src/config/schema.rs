@@ -35,6 +35,8 @@ enum Holds {
     List,
     /// These keys and no others.
     Keys(&'static [Key]),
+    /// A text, or these keys and no others.
+    TextOrKeys(&'static [Key]),
     /// A table of things that may hold these keys and others.
     Named(&'static [Key]),
     /// `true` or `false`, or a table of things that hold these keys and no others.
@@ -113,6 +115,14 @@ const FORMATTER: &[Key] = &[
     both("extensions", Holds::Texts(Texts::Endings)),
 ];
 
+/// The name of a profile, or all of this.
+const SANDBOX: &[Key] = &[
+    haft("hosts", Holds::List),
+    haft("memory", Holds::Count),
+    haft("network", Holds::Switch),
+    haft("profile", Holds::Text),
+    haft("writable", Holds::List),
+];
 const WEBFETCH: &[Key] = &[haft("allow_private", Holds::List)];
 
 /// The keys at the top.
@@ -146,7 +156,7 @@ const TOP: &[Key] = &[
     both("provider", Holds::Any),
     both("reference", Holds::Any),
     haft("retention", Holds::Keys(RETENTION)),
-    haft("sandbox", Holds::Any),
+    haft("sandbox", Holds::TextOrKeys(SANDBOX)),
     both("server", Holds::Any),
     both("share", Holds::Any),
     both("shell", Holds::Any),
@@ -204,7 +214,8 @@ fn check_value(
         }
         Holds::Text => value.as_text().is_none().then_some("a text"),
         Holds::List => (!matches!(value.kind, Kind::List(_))).then_some("an array"),
-        Holds::Keys(keys) => return check_keys(value, keys, family, warnings),
+        Holds::TextOrKeys(_) if value.as_text().is_some() => None,
+        Holds::Keys(keys) | Holds::TextOrKeys(keys) => return check_keys(value, keys, family, warnings),
         Holds::Named(keys) => return check_named(value, keys, family, warnings),
         Holds::SwitchOrNamed(_) if value.as_bool().is_some() => None,
         Holds::SwitchOrNamed(keys) => match &value.kind {
@@ -256,7 +267,7 @@ pub(crate) mod tests {
             for key in keys {
                 let path = format!("{prefix}{}", key.name);
                 match key.holds {
-                    Holds::Keys(keys) => walk(&format!("{path}."), keys, found),
+                    Holds::Keys(keys) | Holds::TextOrKeys(keys) => walk(&format!("{path}."), keys, found),
                     Holds::Named(keys) | Holds::SwitchOrNamed(keys) => {
                         walk(&format!("{path}.*."), keys, found);
                     }

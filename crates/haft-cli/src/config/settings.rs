@@ -31,6 +31,21 @@ impl Default for Retention {
     }
 }
 
+/// What is said about how commands are confined.
+#[derive(Debug, Default)]
+pub(crate) struct SandboxWords<'c> {
+    /// The name of a profile.
+    pub(crate) profile: Option<&'c str>,
+    /// What may be changed besides the workspace.
+    pub(crate) writable: Vec<&'c str>,
+    /// Whether commands have the network.
+    pub(crate) network: bool,
+    /// Hosts they may reach.
+    pub(crate) hosts: Vec<&'c str>,
+    /// How much memory one may use.
+    pub(crate) memory_bytes: Option<u64>,
+}
+
 /// A feature that is off unless somebody asks for it.
 struct Gate {
     flag: &'static str,
@@ -158,14 +173,20 @@ impl Config {
         self.get("shell").and_then(Node::as_text)
     }
 
-    /// How commands are confined: the name of a profile, directories that may be changed besides, and whether they have
-    /// the network.
-    pub(crate) fn sandbox(&self) -> (Option<&str>, Vec<&str>, bool) {
-        let Some(sandbox) = self.get("sandbox") else { return (None, Vec::new(), false) };
-        let profile = sandbox.as_text().or_else(|| sandbox.get("profile")?.as_text());
-        let writable = sandbox.get("writable").and_then(Node::as_list).unwrap_or_default();
-        let network = sandbox.get("network").and_then(Node::as_bool) == Some(true);
-        (profile, writable.iter().filter_map(Node::as_text).collect(), network)
+    /// How commands are confined.
+    pub(crate) fn sandbox(&self) -> SandboxWords<'_> {
+        let Some(sandbox) = self.get("sandbox") else { return SandboxWords::default() };
+        let texts = |key: &str| {
+            let list = sandbox.get(key).and_then(Node::as_list).unwrap_or_default();
+            list.iter().filter_map(Node::as_text).collect()
+        };
+        SandboxWords {
+            profile: sandbox.as_text().or_else(|| sandbox.get("profile")?.as_text()),
+            writable: texts("writable"),
+            network: sandbox.get("network").and_then(Node::as_bool) == Some(true),
+            hosts: texts("hosts"),
+            memory_bytes: sandbox.get("memory").and_then(Node::as_count),
+        }
     }
 
     /// The features that are switched on: any of `batch`, `exa`, `lsp`, `plan`.

@@ -17,7 +17,7 @@ fn output(done: &Value) -> &str {
 }
 
 /// Whether this machine confines commands. Says loudly if it does not.
-fn is_confined(place: &Place) -> bool {
+pub(crate) fn is_confined(place: &Place) -> bool {
     let found = place.run(&["doctor", "--json"]).json();
     let findings = found["findings"].as_array().unwrap();
     let sandbox = findings.iter().find(|finding| finding["about"] == "sandbox").unwrap();

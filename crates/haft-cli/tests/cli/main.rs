@@ -9,6 +9,7 @@ mod commands;
 mod contract;
 mod documents;
 mod formatters;
+mod grants;
 mod outputs;
 mod permissions;
 mod processes;

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus, Stdio};
 use std::time::Instant;
 
-use haft_sandbox::{Level, Limits, Network, Profile, Program, Sandbox, Temp};
+use haft_sandbox::{HostGrant, Level, Limits, Network, Profile, Program, Sandbox, Temp};
 
-const USAGE: &str = "usage: haft-sandboxed [--report] [--read-only | --workspace DIR | --full] [--network off|loopback|host] \
+const USAGE: &str = "usage: haft-sandboxed [--report] [--read-only | --workspace DIR | --full] [--network off|loopback|host] [--host HOST[:PORT]]… [--writable PATH]… \
 [--home DIR] [--hide PATH] [--readable PATH] [--temp DIR] [--processes N] [--level namespaces|bubblewrap|landlock] PROGRAM [ARG]…";
 
 fn main() -> ExitCode {
@@ -52,6 +52,17 @@ fn run() -> Result<u8, String> {
                     "loopback" => Network::Loopback,
                     "host" => Network::Host,
                     _ => return Err(USAGE.to_owned()),
+                }
+            }
+            "--writable" => profile = profile.with_writable(value()?.into()),
+            "--host" => {
+                let host =
+                    HostGrant::parse(&value()?.to_string_lossy()).map_err(|error| error.to_string())?;
+                match &mut profile.network {
+                    Network::Hosts(hosts) => hosts.push(host),
+                    Network::Off | Network::Loopback | Network::Host => {
+                        profile.network = Network::Hosts(vec![host])
+                    }
                 }
             }
             "--level" => {
@@ -105,7 +116,10 @@ fn confined(
     args: Vec<OsString>,
 ) -> Result<u8, String> {
     let cwd = env::current_dir().map_err(|error| error.to_string())?;
-    let program = Program { program, args, env: env::vars_os().collect(), cwd };
+    let mut env: Vec<(OsString, OsString)> = env::vars_os().collect();
+    let suggested = profile.suggested_env(sandbox.report().level);
+    env.extend(suggested.into_iter().map(|(name, value)| (name.into(), value.into())));
+    let program = Program { program, args, env, cwd };
     let confined = sandbox.command(profile, &program).map_err(|error| error.to_string())?;
     let (mut command, watch) = confined.into_parts();
     let mut child = command
@@ -117,6 +131,9 @@ fn confined(
     let finished = watch.finish().map_err(|error| error.to_string())?;
     for path in finished.removed {
         eprintln!("haft-sandboxed: put back {}", path.display());
+    }
+    for host in finished.refused {
+        eprintln!("haft-sandboxed: refused {host}");
     }
     u8::try_from(exit_code(status)).map_err(|error| error.to_string())
 }

@@ -42,8 +42,8 @@ pub(super) fn give_up_capabilities() -> io::Result<()> {
 pub(super) fn restrict(profile: &Profile, writable: &[PathBuf], counted: Counted) -> Result<(), String> {
     limits::apply(&profile.limits, counted).map_err(|error| format!("could not limit resources: {error}"))?;
     set_no_new_privs(true).map_err(|error| format!("could not give up new privileges: {error}"))?;
-    landlock::restrict(writable, profile.network).map_err(|error| format!("Landlock refused: {error}"))?;
-    seccomp::install(profile.network).map_err(|error| format!("could not filter system calls: {error}"))
+    landlock::restrict(writable, &profile.network).map_err(|error| format!("Landlock refused: {error}"))?;
+    seccomp::install(&profile.network).map_err(|error| format!("could not filter system calls: {error}"))
 }
 
 /// Where a profile can be written to when nothing is mounted.

@@ -52,9 +52,11 @@ fn outer(args: &[OsString]) -> io::Result<()> {
     sys::close_on_exec_from(3)?;
     match understood(instruction).and_then(|spec| run(&spec, &channel)) {
         Ok((ended, removed)) => {
-            let Ended { status, mut told } = ended;
+            let Ended { status, mut told, refused, has_run_out } = ended;
             let is_run = told.is_empty();
             told.extend(removed.into_iter().map(Told::Removed));
+            told.extend(refused.into_iter().map(Told::Refused));
+            told.extend(has_run_out.then_some(Told::OutOfMemory));
             tell(&mut channel, &told);
             if is_run { supervise::end_as(status) } else { sys::exit_now(NOT_RUN) }
         }

@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 
 use rustix::process::{DumpableBehavior, Pid, Signal, WaitOptions, kill_process_group, wait};
 use rustix::process::{set_dumpable_behavior, set_parent_process_death_signal};
@@ -13,18 +13,18 @@ use super::sys::{self, Forked, Signals};
 use super::told::Told;
 use super::view::{self, Surroundings};
 use super::wire::Wire;
-use super::{confine, helper, loopback};
+use super::{confine, helper, loopback, proxy};
 use crate::profile::Network;
 use crate::spec::Spec;
 
 pub(super) fn run(
     spec: &Spec,
     around: &Surroundings,
-    wait: OwnedFd,
+    supervisor: UnixStream,
     mut results: File,
     signals: &Signals,
 ) -> ! {
-    if let Err(why) = settle_in(spec, around, wait) {
+    if let Err(why) = settle_in(spec, around, supervisor) {
         helper::tell(&mut results, &[Told::Setup(why)]);
         sys::exit_now(1);
     }
@@ -49,15 +49,21 @@ pub(super) fn run(
 }
 
 /// Everything that needs power, and then giving it up.
-fn settle_in(spec: &Spec, around: &Surroundings, wait: OwnedFd) -> Result<(), String> {
+fn settle_in(spec: &Spec, around: &Surroundings, mut supervisor: UnixStream) -> Result<(), String> {
     let words = |what: &'static str| move |error: io::Error| format!("could not {what}: {error}");
     let mut go = [0];
     // Nothing to read means that the supervisor is gone already.
-    File::from(wait).read_exact(&mut go).map_err(words("wait for the supervisor"))?;
+    supervisor.read_exact(&mut go).map_err(words("wait for the supervisor"))?;
     let view = view::make(&spec.profile, around).map_err(|error| error.to_string())?;
-    if spec.profile.network == Network::Loopback {
-        loopback::up().map_err(words("bring the loopback up"))?;
+    match &spec.profile.network {
+        Network::Off | Network::Host => {}
+        Network::Loopback => loopback::up().map_err(words("bring the loopback up"))?,
+        Network::Hosts(_) => {
+            loopback::up().map_err(words("bring the loopback up"))?;
+            proxy::listen(&supervisor).map_err(words("listen for the proxy"))?;
+        }
     }
+    drop(supervisor);
     confine::give_up_capabilities().map_err(words("drop capabilities"))?;
     confine::restrict(&spec.profile, &view.writable, Counted::Namespace)?;
     // Nobody in the namespace looks into this process, which still has the supervisor's memory.

@@ -14,7 +14,7 @@ use crate::profile::Network;
 const RULES: ABI = ABI::V7;
 
 /// Lets this process and all it starts read everything it can see, and change only what is below `writable`.
-pub(super) fn restrict(writable: &[PathBuf], network: Network) -> Result<(), RulesetError> {
+pub(super) fn restrict(writable: &[PathBuf], network: &Network) -> Result<(), RulesetError> {
     let write = AccessFs::from_all(RULES);
     let ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)
@@ -22,7 +22,7 @@ pub(super) fn restrict(writable: &[PathBuf], network: Network) -> Result<(), Rul
         .scope(Scope::AbstractUnixSocket | Scope::Signal)?;
     let ruleset = match network {
         Network::Off => ruleset.handle_access(AccessNet::BindTcp | AccessNet::ConnectTcp)?,
-        Network::Loopback | Network::Host => ruleset,
+        Network::Loopback | Network::Hosts(_) | Network::Host => ruleset,
     };
     let mut ruleset = ruleset.create()?;
     let read = AccessFs::from_read(RULES);

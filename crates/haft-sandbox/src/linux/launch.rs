@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use rustix::fs::{MemfdFlags, memfd_create};
@@ -12,7 +12,7 @@ use rustix::fs::{MemfdFlags, memfd_create};
 use super::told::Told;
 use super::wire::Wire;
 use super::{helper, sys};
-use crate::spec::{Failure, Spec};
+use crate::spec::{Failure, Heard, Spec};
 
 /// The command that starts the helper, and the end of the channel that holds it.
 pub(crate) fn prepare(program: &Path, spec: &Spec) -> io::Result<(Command, Watch)> {
@@ -41,7 +41,7 @@ pub(crate) struct Watch(UnixStream);
 
 impl Watch {
     /// What the helper told. To be asked once the helper has ended.
-    pub(crate) fn told(mut self) -> io::Result<(Option<Failure>, Vec<PathBuf>)> {
+    pub(crate) fn told(mut self) -> io::Result<Heard> {
         self.0.set_nonblocking(true)?;
         let mut bytes = Vec::new();
         match self.0.read_to_end(&mut bytes) {
@@ -50,15 +50,17 @@ impl Watch {
             Err(error) if error.kind() == io::ErrorKind::ConnectionReset => {}
             Err(error) => return Err(error),
         }
-        let (mut rest, mut failure, mut removed) = (bytes.as_slice(), None, Vec::new());
+        let (mut rest, mut heard) = (bytes.as_slice(), Heard::default());
         while !rest.is_empty() {
             match Told::take(&mut rest)? {
-                Told::Removed(path) => removed.push(path),
-                Told::Setup(why) => failure = failure.or(Some(Failure::Setup(why))),
-                Told::Start(why) => failure = failure.or(Some(Failure::Start(why))),
+                Told::Removed(path) => heard.removed.push(path),
+                Told::Refused(host) => heard.refused.push(host),
+                Told::OutOfMemory => heard.out_of_memory = true,
+                Told::Setup(why) => heard.failure = heard.failure.or(Some(Failure::Setup(why))),
+                Told::Start(why) => heard.failure = heard.failure.or(Some(Failure::Start(why))),
                 Told::Status(_) | Told::Begun => {}
             }
         }
-        Ok((failure, removed))
+        Ok(heard)
     }
 }

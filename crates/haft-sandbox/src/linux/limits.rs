@@ -28,7 +28,8 @@ pub(super) fn apply(limits: &Limits, counted: Counted) -> io::Result<()> {
     lower(Resource::Core, Some(0))?;
     lower(Resource::Fsize, limits.file_bytes)?;
     lower(Resource::Nofile, limits.open_files)?;
-    lower(Resource::As, limits.memory_bytes)?;
+    // Of the data, not of the address space: Java and others reserve far more than they use.
+    lower(Resource::Data, limits.memory_bytes)?;
     match counted {
         Counted::Namespace => lower(Resource::Nproc, limits.processes.map(u64::from)),
         Counted::User => Ok(()),

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
+use super::memory::Group;
 use super::{bubblewrap, launch, sys};
 use crate::profile::{Caches, Profile};
 use crate::report::{Level, Mechanism, Report, State};
@@ -36,6 +37,8 @@ pub(crate) fn probe(helper: &Path) -> (Report, Option<PathBuf>) {
     }
     mechanisms.push(mechanism("landlock", restricted, format!("version {abi}")));
     mechanisms.push(mechanism("caches", caches(helper, level), "private layers".to_owned()));
+    mechanisms.push(mechanism("hosts", hosts(level), "single hosts, through a proxy".to_owned()));
+    mechanisms.push(mechanism("memory", memory(), "of whole commands, by control group".to_owned()));
     (Report { level, mechanisms }, installed)
 }
 
@@ -45,6 +48,24 @@ fn mechanism(name: &'static str, result: Result<(), String>, detail: String) -> 
         Err(why) => State::Missing(why),
     };
     Mechanism { name, state }
+}
+
+/// Whether the network can be limited to single hosts.
+fn hosts(level: Level) -> Result<(), String> {
+    match level {
+        Level::Namespaces => Ok(()),
+        Level::Bubblewrap | Level::LandlockOnly | Level::None => {
+            Err("needs namespaces of our own".to_owned())
+        }
+    }
+}
+
+/// Whether the memory of a whole command can be limited.
+fn memory() -> Result<(), String> {
+    match Group::make(u64::MAX >> 1) {
+        Some(_) => Ok(()),
+        None => Err("no control group (version 2) to be had; each process is limited by itself".to_owned()),
+    }
 }
 
 /// Whether a cache that does not exist can be written to: starts only in a directory that only a layer can make.
@@ -78,7 +99,7 @@ fn run(helper: &Path, spec: &Spec) -> Result<(), String> {
     let result = (|| {
         let (mut command, watch) = launch::prepare(helper, spec)?;
         let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status()?;
-        Ok::<_, std::io::Error>((status, watch.told()?.0))
+        Ok::<_, std::io::Error>((status, watch.told()?.failure))
     })();
     match result {
         Ok((status, None)) if status.success() => Ok(()),

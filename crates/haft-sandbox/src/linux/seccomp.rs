@@ -91,11 +91,11 @@ const NEW_TIME: c_int = 0x80;
 const TYPING: &[u32] = &[0x5412, 0x541c];
 
 /// Installs the filter for this process and all it starts.
-pub(super) fn install(network: Network) -> io::Result<()> {
+pub(super) fn install(network: &Network) -> io::Result<()> {
     sys::install_filter(&program(network))
 }
 
-fn program(network: Network) -> Vec<sock_filter> {
+fn program(network: &Network) -> Vec<sock_filter> {
     let mut filter = vec![load(4), jump(BPF_JEQ, ARCH, 1, 0), refuse(libc::ENOSYS), load(0)];
     // The 32-bit pointers of x86: the same calls under other numbers.
     if cfg!(target_arch = "x86_64") {
@@ -116,10 +116,10 @@ fn program(network: Network) -> Vec<sock_filter> {
 }
 
 /// Which families of sockets can be made.
-fn sockets(filter: &mut Vec<sock_filter>, network: Network) {
+fn sockets(filter: &mut Vec<sock_filter>, network: &Network) {
     let internet = match network {
         Network::Off => refuse(libc::ENETUNREACH),
-        Network::Loopback | Network::Host => allow(),
+        Network::Loopback | Network::Hosts(_) | Network::Host => allow(),
     };
     let families = [
         argument(0),

@@ -14,6 +14,8 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, kill_process_group, wait};
 
 use super::guard::Guard;
+use super::memory::{self, Group};
+use super::proxy::Proxy;
 use super::sys::{self, Forked, Signals};
 use super::told::Told;
 use super::view::Surroundings;
@@ -31,6 +33,17 @@ pub(super) struct Ended {
     pub(super) status: ExitStatus,
     /// What was said from inside: why nothing was run, mostly.
     pub(super) told: Vec<Told>,
+    /// Hosts that it asked for and that are not granted.
+    pub(super) refused: Vec<String>,
+    /// Whether it was ended because it wanted more memory than it may have.
+    pub(super) has_run_out: bool,
+}
+
+/// Has a command's memory counted together. Where that is not allowed, each process is limited by itself.
+fn admit(group: Option<&Group>, pid: Pid) {
+    if let Some(group) = group {
+        group.admit(pid).ok();
+    }
 }
 
 /// Ends this process as the command ended, so that whoever waits sees the command's own status.
@@ -57,11 +70,18 @@ enum Head {
 pub(super) fn run(spec: &Spec, guard: &Guard, channel: &UnixStream, signals: &Signals) -> io::Result<Ended> {
     let read_only = &guard.read_only;
     let (result, results) = pipe_with(PipeFlags::CLOEXEC)?;
-    let head = match (spec.profile.access, spec.level) {
-        (Access::Full, _) => bare(spec, results, Kind::Free)?,
-        (Access::Confined, Level::Namespaces) => in_namespaces(spec, read_only, results, signals)?,
-        (Access::Confined, Level::Bubblewrap) => bare(spec, results, Kind::Wrapped(read_only))?,
-        (Access::Confined, Level::LandlockOnly) => bare(spec, results, Kind::Restricted)?,
+    let group = spec.profile.limits.memory_bytes.and_then(Group::make);
+    let (head, proxy) = match (spec.profile.access, spec.level) {
+        (Access::Full, _) => (bare(spec, results, Kind::Free, group.as_ref())?, None),
+        (Access::Confined, Level::Namespaces) => {
+            in_namespaces(spec, read_only, results, signals, group.as_ref())?
+        }
+        (Access::Confined, Level::Bubblewrap) => {
+            (bare(spec, results, Kind::Wrapped(read_only), group.as_ref())?, None)
+        }
+        (Access::Confined, Level::LandlockOnly) => {
+            (bare(spec, results, Kind::Restricted, group.as_ref())?, None)
+        }
         (Access::Confined, Level::None) => {
             return Err(io::Error::other("nothing here can confine a command"));
         }
@@ -70,9 +90,11 @@ pub(super) fn run(spec: &Spec, guard: &Guard, channel: &UnixStream, signals: &Si
     if let Head::Command(_) = head {
         sweep::descendants();
     }
+    let has_run_out = group.is_some_and(|group| group.has_run_out());
     let level = if spec.profile.access == Access::Full { Level::None } else { spec.level };
     let (inside, told) = said(result, level);
-    Ok(Ended { status: inside.unwrap_or(status), told })
+    let refused = proxy.map(|proxy| proxy.refused()).unwrap_or_default();
+    Ok(Ended { status: inside.unwrap_or(status), told, refused, has_run_out })
 }
 
 fn in_namespaces(
@@ -80,9 +102,10 @@ fn in_namespaces(
     read_only: &[PathBuf],
     results: OwnedFd,
     signals: &Signals,
-) -> io::Result<Head> {
+    group: Option<&Group>,
+) -> io::Result<(Head, Option<Proxy>)> {
     let around = Surroundings { read_only: read_only.to_vec(), sockets: sockets() };
-    let (wait, go) = pipe_with(PipeFlags::CLOEXEC)?;
+    let (ours, theirs) = UnixStream::pair()?;
     let mut flags = libc::CLONE_NEWUSER
         | libc::CLONE_NEWNS
         | libc::CLONE_NEWPID
@@ -94,17 +117,25 @@ fn in_namespaces(
     }
     match sys::fork_into(flags)? {
         Forked::Child => {
-            drop(go);
-            init::run(spec, &around, wait, File::from(results), signals)
+            drop(ours);
+            if spec.profile.limits.memory_bytes.is_some() {
+                memory::give_way();
+            }
+            init::run(spec, &around, theirs, File::from(results), signals)
         }
         Forked::Parent(pid) => {
-            drop(wait);
+            drop(theirs);
             if let Err(error) = identity::map(pid) {
                 kill_process(pid, Signal::KILL).ok();
                 return Err(io::Error::other(format!("could not map users: {error}")));
             }
-            File::from(go).write_all(b"!")?;
-            Ok(Head::Init(pid))
+            admit(group, pid);
+            (&ours).write_all(b"!")?;
+            let proxy = match &spec.profile.network {
+                Network::Hosts(grants) => Some(Proxy::serve(ours, grants.clone())?),
+                Network::Off | Network::Loopback | Network::Host => None,
+            };
+            Ok((Head::Init(pid), proxy))
         }
     }
 }
@@ -117,12 +148,16 @@ enum Kind<'a> {
     Wrapped(&'a [PathBuf]),
 }
 
-fn bare(spec: &Spec, results: OwnedFd, kind: Kind<'_>) -> io::Result<Head> {
+fn bare(spec: &Spec, results: OwnedFd, kind: Kind<'_>, group: Option<&Group>) -> io::Result<Head> {
     // What loses its parent becomes ours, wherever it hides.
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
     match sys::fork_into(0)? {
         Forked::Parent(pid) => Ok(Head::Command(pid)),
         Forked::Child => {
+            if spec.profile.limits.memory_bytes.is_some() {
+                memory::give_way();
+            }
+            admit(group, rustix::process::getpid());
             rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).ok();
             let told = match kind {
                 Kind::Free => confine::become_free_command(spec),
@@ -185,7 +220,11 @@ fn said(result: OwnedFd, level: Level) -> (Option<ExitStatus>, Vec<Told>) {
     while let Ok(next) = Told::take(&mut rest) {
         match next {
             Told::Status(raw) => status = i32::try_from(raw).ok().map(ExitStatus::from_raw),
-            other @ (Told::Setup(_) | Told::Start(_) | Told::Removed(_)) => told.push(other),
+            other @ (Told::Setup(_)
+            | Told::Start(_)
+            | Told::Removed(_)
+            | Told::Refused(_)
+            | Told::OutOfMemory) => told.push(other),
             Told::Begun => has_begun = true,
         }
     }

@@ -5,6 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use super::wire::Wire;
+use crate::hosts::HostGrant;
 use crate::profile::{Absent, Access, Caches, Limits, Network, Profile, Protected, Temp};
 use crate::report::Level;
 use crate::spec::{Program, Spec};
@@ -42,7 +43,6 @@ macro_rules! wire_enum {
 }
 
 wire_enum!(Access { Confined, Full });
-wire_enum!(Network { Off, Loopback, Host });
 wire_enum!(Absent { Mask, MaskWithin, Remove });
 wire_enum!(Level { None, LandlockOnly, Bubblewrap, Namespaces });
 wire_struct!(Protected { path, absent });
@@ -77,6 +77,34 @@ impl Wire for Temp {
     }
 }
 
+impl Wire for Network {
+    fn put(&self, out: &mut Vec<u8>) {
+        match self {
+            Network::Off => 0_u8.put(out),
+            Network::Loopback => 1_u8.put(out),
+            Network::Host => 2_u8.put(out),
+            Network::Hosts(grants) => {
+                let grants: Vec<OsString> = grants.iter().map(|grant| grant.to_string().into()).collect();
+                (3_u8, grants).put(out);
+            }
+        }
+    }
+    fn take(bytes: &mut &[u8]) -> io::Result<Network> {
+        match u8::take(bytes)? {
+            0 => Ok(Network::Off),
+            1 => Ok(Network::Loopback),
+            2 => Ok(Network::Host),
+            3 => {
+                let grants = <Vec<OsString> as Wire>::take(bytes)?;
+                let grant =
+                    |text: &OsString| HostGrant::parse(&text.to_string_lossy()).map_err(io::Error::other);
+                grants.iter().map(grant).collect::<io::Result<_>>().map(Network::Hosts)
+            }
+            _ => Err(io::ErrorKind::InvalidData.into()),
+        }
+    }
+}
+
 impl Wire for u32 {
     fn put(&self, out: &mut Vec<u8>) {
         u64::from(*self).put(out);
@@ -99,6 +127,10 @@ pub(super) enum Told {
     Status(u64),
     /// Bubblewrap has done its part. Told within the helper only.
     Begun,
+    /// A host that the command asked for and that is not granted.
+    Refused(String),
+    /// The command was ended because it wanted more memory than it may have.
+    OutOfMemory,
 }
 
 impl Wire for Told {
@@ -109,6 +141,8 @@ impl Wire for Told {
             Told::Removed(path) => (2_u8, path.clone()).put(out),
             Told::Status(raw) => (3_u8, *raw).put(out),
             Told::Begun => 4_u8.put(out),
+            Told::Refused(host) => (5_u8, OsString::from(host)).put(out),
+            Told::OutOfMemory => 6_u8.put(out),
         }
     }
     fn take(bytes: &mut &[u8]) -> io::Result<Told> {
@@ -120,6 +154,8 @@ impl Wire for Told {
             2 => PathBuf::take(bytes).map(Told::Removed),
             3 => u64::take(bytes).map(Told::Status),
             4 => Ok(Told::Begun),
+            5 => text(bytes).map(Told::Refused),
+            6 => Ok(Told::OutOfMemory),
             _ => Err(io::ErrorKind::InvalidData.into()),
         }
     }
@@ -127,13 +163,14 @@ impl Wire for Told {
 
 #[cfg(test)]
 mod tests {
-    use super::{Level, Profile, Program, Spec, Wire};
+    use super::{HostGrant, Level, Network, Profile, Program, Spec, Wire};
     use std::path::Path;
 
     #[test]
     fn what_is_told_is_what_is_understood() {
         let mut profile = Profile::workspace_write(["/ws"]).with_home(Path::new("/home/me"));
         profile.limits.memory_bytes = Some(7);
+        profile.network = Network::Hosts(vec![HostGrant::parse("*.a.b:8443").unwrap()]);
         let program = Program {
             program: "sh".into(),
             args: vec!["-c".into(), "true\n".into()],

@@ -9,7 +9,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::CWD;
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
 use rustix::mount::{MountFlags, MoveMountFlags, OpenTreeFlags, mount, move_mount, open_tree};
 
 use super::sys::{MountChange, mount_setattr};
@@ -18,6 +18,9 @@ use crate::profile::{Profile, Temp};
 
 const READ_ONLY: u64 = libc::MOUNT_ATTR_RDONLY;
 const HARMLESS: u64 = libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
+
+const CLONED: OpenTreeFlags =
+    OpenTreeFlags::OPEN_TREE_CLONE.union(OpenTreeFlags::OPEN_TREE_CLOEXEC).union(OpenTreeFlags::AT_RECURSIVE);
 
 /// Directories that every command has for itself.
 const TEMPORARY: &[&str] = &["/tmp", "/var/tmp"];
@@ -47,7 +50,10 @@ pub(super) struct View {
 
 /// Makes the view. The caller is alone in a new mount and process namespace, with all capabilities in it.
 pub(super) fn make(profile: &Profile, around: &Surroundings) -> Result<View, ViewError> {
-    let (roots, readable) = (clones(&profile.writable)?, clones(&covered(profile))?);
+    let roots = clones(&profile.writable)?;
+    let readable: Result<Vec<_>, _> =
+        covered(profile).into_iter().map(|path| Ok((clone(&path)?, path))).collect();
+    let readable = readable?.into_iter().map(|(tree, path)| (path, tree)).collect();
     let temp = match &profile.temp {
         Temp::Fresh => None,
         Temp::Directory(path) => Some(clone(path)?),
@@ -99,8 +105,17 @@ fn covered(profile: &Profile) -> Vec<PathBuf> {
     seen.chain(kept).collect()
 }
 
+/// The paths are free of links, and no link may have come since: what was agreed to is what is opened.
 fn clones(paths: &[PathBuf]) -> Result<Vec<(PathBuf, OwnedFd)>, ViewError> {
-    paths.iter().map(|path| Ok((path.clone(), clone(path)?))).collect()
+    let exactly = |path: &PathBuf| {
+        let flags = OFlags::PATH | OFlags::CLOEXEC;
+        let found = openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS);
+        let found = found.map_err(at("open", path))?;
+        let flags = CLONED | OpenTreeFlags::AT_EMPTY_PATH;
+        let tree = open_tree(&found, "", flags).map_err(at("clone", path))?;
+        Ok((path.clone(), tree))
+    };
+    paths.iter().map(exactly).collect()
 }
 
 /// Where the home directory is.
@@ -144,9 +159,7 @@ pub(super) fn attribute(set: u64) -> MountChange {
 
 /// A copy of what is at a path, with all that is mounted below, not yet anywhere.
 pub(super) fn clone(path: &Path) -> Result<OwnedFd, ViewError> {
-    let flags =
-        OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC | OpenTreeFlags::AT_RECURSIVE;
-    open_tree(CWD, path, flags).map_err(at("clone", path))
+    open_tree(CWD, path, CLONED).map_err(at("clone", path))
 }
 
 pub(super) fn put(tree: &OwnedFd, path: &Path) -> Result<(), ViewError> {

@@ -1,23 +1,31 @@
 //! A command with what the kernel will let it do. Whoever agrees to it agrees to both.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use haft::Action;
 use haft::permission::{Ask, Question, Reach, Resource, Showing};
-use haft_sandbox::{Network, Profile};
+use haft_sandbox::{Absent, Profile, Protected};
 
+use super::lacking::Reached;
+use super::wishes::{Widened, WishError, Wishes};
 use super::{Processes, ProfileName};
 use crate::shell::CommandTarget;
-use crate::workspace::Workspace;
+use crate::workspace::{Place, Workspace};
 
 /// A script and the profile it runs under.
 #[derive(Debug)]
 pub(crate) struct ConfinedCommand {
     pub(super) command: CommandTarget,
     pub(super) profile: Profile,
+    wishes: Wishes,
     /// Why there is no confinement, if there is none though there should be.
     unconfined: Option<String>,
-    asks_for_network: bool,
+    /// What has to be agreed to because of the wishes.
+    wished: Vec<Question>,
+    shown: Vec<String>,
+    absent: Vec<PathBuf>,
+    /// What was agreed to before, for the same script in the same call.
+    agreed: Vec<Question>,
 }
 
 impl ConfinedCommand {
@@ -26,42 +34,116 @@ impl ConfinedCommand {
         processes: &Processes,
         workspace: &Workspace,
         command: CommandTarget,
-        asks_for_network: bool,
-    ) -> ConfinedCommand {
+        wishes: Wishes,
+    ) -> Result<ConfinedCommand, WishError> {
         let confinement = &processes.confinement;
         let roots = [workspace.base(), workspace.directory()];
-        let mut profile = match confinement.profile {
+        let profile = match confinement.profile {
             ProfileName::FullAccess => Profile::full_access(),
             ProfileName::ReadOnly => Profile::read_only(),
             ProfileName::WorkspaceWrite => Profile::workspace_write(roots),
         };
-        let mut unconfined = None;
-        if confinement.profile != ProfileName::FullAccess {
-            if confinement.profile == ProfileName::ReadOnly {
-                profile.readable.extend(roots.map(Path::to_owned));
+        let none = (Vec::new(), Vec::new(), Vec::new());
+        let (profile, (wished, shown, absent), unconfined) = match confinement.profile {
+            ProfileName::FullAccess => (profile, none, None),
+            ProfileName::ReadOnly | ProfileName::WorkspaceWrite => {
+                let profile = configured(profile, processes, workspace, &command);
+                let Widened { profile, questions, shown, absent } =
+                    wishes.widen(profile, processes, workspace, command.script())?;
+                match processes.sandbox().check(&profile) {
+                    Ok(()) => (profile, (questions, shown, absent), None),
+                    Err(why) => (Profile::full_access(), (questions, shown, absent), Some(why.to_string())),
+                }
             }
-            if let Some(home) = &processes.home {
-                profile = profile.with_home(home);
-            }
-            profile.hidden.extend(processes.hidden.iter().cloned());
-            profile.writable.extend(confinement.writable.iter().cloned());
-            allow_what_is_agreed(&mut profile, workspace, &command);
-            if confinement.network || asks_for_network {
-                profile.network = Network::Host;
-            }
-            if let Err(why) = processes.sandbox().check(&profile) {
-                unconfined = Some(why.to_string());
-                profile = Profile::full_access();
-            }
-        }
-        let asks_for_network = asks_for_network && !confinement.network;
-        ConfinedCommand { command, profile, unconfined, asks_for_network }
+        };
+        Ok(ConfinedCommand {
+            command,
+            profile,
+            wishes,
+            unconfined,
+            wished,
+            shown,
+            absent,
+            agreed: Vec::new(),
+        })
+    }
+
+    /// The directory it would run in.
+    pub(crate) fn workdir(&self) -> &Place {
+        self.command.workdir()
     }
 
     /// Whether the script could be read, so that it is known what it does.
     pub(crate) fn is_parsed(&self) -> bool {
         self.command.analysis().is_parsed
     }
+
+    /// What it runs with, to judge its end by.
+    pub(crate) fn reached(&self) -> Reached {
+        Reached {
+            profile: self.profile.clone(),
+            wishes: self.wishes.clone(),
+            directory: self.command.workdir().real().to_owned(),
+        }
+    }
+
+    /// The same, where these questions were answered before: the script was run, and is to run again with more.
+    pub(crate) fn again(mut self, agreed: Vec<Question>) -> ConfinedCommand {
+        self.agreed = agreed;
+        self.shown.insert(
+            0,
+            "It has been run, failed for want of this, and would be run again from the start.".to_owned(),
+        );
+        self
+    }
+
+    /// All that is agreed to by agreeing to this, one by one.
+    pub(crate) fn consented(&self) -> Vec<Question> {
+        let unconfined = self.unconfined.as_ref().map(|_| {
+            Question::new(Action::new("unconfined"), Resource::new(self.command.script())).saving("*")
+        });
+        unconfined.into_iter().chain(self.wished.iter().cloned()).chain(self.command.questions()).collect()
+    }
+
+    /// Has one more question answered before it runs.
+    pub(crate) fn asking(mut self, question: Question) -> ConfinedCommand {
+        self.wished.insert(0, question);
+        self
+    }
+
+    /// A path that was to be changed and cannot be: nothing is there, or it is no longer what was agreed to.
+    pub(crate) fn lost(&self) -> Option<&Path> {
+        let is_moved = |path: &&PathBuf| path.canonicalize().ok().as_ref() != Some(*path);
+        let wished =
+            |path: &&PathBuf| self.wishes.writable.iter().any(|place| place.real() == path.as_path());
+        let moved = self.profile.writable.iter().filter(wished).find(is_moved);
+        self.absent.first().or(moved).map(PathBuf::as_path)
+    }
+}
+
+/// What holds in a location, and what the script itself names.
+fn configured(
+    mut profile: Profile,
+    processes: &Processes,
+    workspace: &Workspace,
+    command: &CommandTarget,
+) -> Profile {
+    if processes.confinement.profile == ProfileName::ReadOnly {
+        let roots = [workspace.base(), workspace.directory()];
+        profile.readable.extend(roots.map(Path::to_owned));
+    }
+    if let Some(home) = &processes.home {
+        profile = profile.with_home(home);
+    }
+    profile.hidden.extend(processes.hidden.iter().cloned());
+    profile.limits.memory_bytes = processes.confinement.memory_bytes.or(profile.limits.memory_bytes);
+    for path in &processes.confinement.writable {
+        profile = profile.with_writable(path.clone());
+    }
+    let executed = workspace.executed_by_git().into_iter();
+    profile.protected.extend(executed.map(|path| Protected { path, absent: Absent::Remove }));
+    allow_what_is_agreed(&mut profile, workspace, command);
+    profile
 }
 
 /// What a person agrees to outside the workspace is what the kernel permits there, and no more.
@@ -83,11 +165,8 @@ fn allow_what_is_agreed(profile: &mut Profile, workspace: &Workspace, command: &
 
 impl Ask for ConfinedCommand {
     fn questions(&self) -> Vec<Question> {
-        let question =
-            |action, resource: &str| Question::new(Action::new(action), Resource::new(resource)).saving("*");
-        let unconfined = self.unconfined.as_ref().map(|_| question("unconfined", self.command.script()));
-        let network = self.asks_for_network.then(|| question("network", self.command.script()));
-        unconfined.into_iter().chain(network).chain(self.command.questions()).collect()
+        let asked = self.consented().into_iter().filter(|question| !self.agreed.contains(question));
+        Question::merged(asked)
     }
 
     fn reach(&self) -> Reach {
@@ -99,8 +178,9 @@ impl Ask for ConfinedCommand {
         if let Some(why) = &self.unconfined {
             detail.push_str(&format!("\n\n# Nothing confines this command: {why}"));
         }
-        if self.asks_for_network {
-            detail.push_str("\n\n# With the network.");
+        for (at, line) in self.shown.iter().enumerate() {
+            let before = if at == 0 { "\n\n" } else { "\n" };
+            detail.push_str(&format!("{before}# {}", haft::visible(line)));
         }
         detail.push_str("\n\n# What a command does to files cannot be undone by haft.");
         Showing { title, detail }

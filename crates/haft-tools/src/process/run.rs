@@ -44,6 +44,10 @@ pub(crate) struct Ran {
     pub(crate) captured: Captured,
     /// Protected paths that it made and that were removed.
     pub(crate) removed: Vec<String>,
+    /// Hosts that it asked for and that are not granted.
+    pub(crate) refused: Vec<String>,
+    /// Whether it was ended because it wanted more memory than it may have.
+    pub(crate) out_of_memory: bool,
 }
 
 /// Why a command was not run, or not to its end.
@@ -126,7 +130,8 @@ impl Processes {
             }
         };
         let removed = finished.removed.iter().map(|path| path.to_string_lossy().into_owned()).collect();
-        Ok(Ran { ending, captured, removed })
+        let (refused, out_of_memory) = (finished.refused, finished.out_of_memory);
+        Ok(Ran { ending, captured, removed, refused, out_of_memory })
     }
 }
 

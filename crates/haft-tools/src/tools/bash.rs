@@ -1,18 +1,20 @@
 //! The tool `bash`: runs a script in the shell, confined by the kernel.
 
 use std::borrow::Cow;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use haft::permission::{Ask, Effect, Gate};
+use haft::permission::{Ask, Effect, Gate, Question};
 use haft::{Encoded, Events, Executor, OutputStore, Presented, ToolContext, ToolError};
-use haft_sandbox::{Refusal, refusals};
+use haft_sandbox::HostGrant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::process::{Captured, ConfinedCommand, Ending, Processes, Ran, Run, RunError, Whole};
+use crate::process::{
+    Captured, ConfinedCommand, Ending, Lacking, NetworkWish, Processes, Ran, Reached, Run, RunError,
+};
+use crate::process::{Whole, Wishes};
 use crate::services::ToolServices;
 use crate::shell::CommandTarget;
 use crate::workspace::{Kind, Workspace};
@@ -39,9 +41,21 @@ pub(crate) struct Input {
     /// What it does, in five to ten words.
     #[serde(default)]
     description: Option<String>,
-    /// Whether it needs the network, which the user is asked for.
+    /// The hosts it needs, as example.com, *.example.com or example.com:8443, which the user is asked for; or true for
+    /// the whole network.
     #[serde(default)]
-    network: Option<bool>,
+    network: Option<NetworkInput>,
+    /// Files and directories outside the workspace that it changes, which the user is asked for.
+    #[serde(default)]
+    writable: Option<Vec<String>>,
+}
+
+/// All of the network or none of it, or these hosts.
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum NetworkInput {
+    Whole(bool),
+    Hosts(Vec<String>),
 }
 
 /// What came of a command.
@@ -102,6 +116,118 @@ impl Bash {
         }
     }
 
+    /// What is asked for beyond the profile.
+    fn wishes(&self, input: &Input) -> Result<Wishes, ToolError> {
+        let network = match &input.network {
+            None | Some(NetworkInput::Whole(false)) => NetworkWish::Nothing,
+            Some(NetworkInput::Whole(true)) => NetworkWish::Everything,
+            Some(NetworkInput::Hosts(hosts)) if hosts.is_empty() => NetworkWish::Nothing,
+            Some(NetworkInput::Hosts(hosts)) => {
+                let hosts: Result<Vec<_>, _> = hosts.iter().map(|host| HostGrant::parse(host)).collect();
+                NetworkWish::Hosts(hosts.map_err(|error| ToolError::failure(format!("network: {error}")))?)
+            }
+        };
+        let paths = input.writable.iter().flatten().map(|path| self.workspace.resolve(path));
+        Ok(Wishes { writable: paths.collect::<Result<_, _>>()?, network })
+    }
+
+    /// The script with what the kernel will let it do.
+    async fn target(
+        &self,
+        input: &Input,
+        wishes: Wishes,
+        context: &ToolContext,
+    ) -> Result<ConfinedCommand, ToolError> {
+        let home = self.processes.home.clone();
+        let command = CommandTarget::new(&self.workspace, &input.command, input.workdir.as_deref(), home)?;
+        let leaving: Vec<Question> = wishes.leaving().collect();
+        let target = ConfinedCommand::new(&self.processes, &self.workspace, command, wishes);
+        let mut target = target.map_err(|error| ToolError::failure(error.to_string()))?;
+        for question in leaving {
+            if self.decides(&question, context, Effect::Deny).await? {
+                target = target.asking(question);
+            }
+        }
+        Ok(target)
+    }
+
+    /// Whether the rules alone say this of anything in a question.
+    async fn decides(
+        &self,
+        question: &Question,
+        context: &ToolContext,
+        effect: Effect,
+    ) -> Result<bool, ToolError> {
+        let decisions = self.gate.decisions(context, question).await?;
+        Ok(decisions.iter().any(|decision| decision.effect == effect))
+    }
+
+    /// Runs what is consented to.
+    async fn run(
+        &self,
+        target: ConfinedCommand,
+        timeout: Duration,
+        context: &ToolContext,
+    ) -> Result<Ran, ToolError> {
+        let permit = self.gate.grant(context, target).await?;
+        // Told only now: whoever may not run anything there need not know what is there.
+        let directory = permit.target().workdir();
+        if directory.kind() != Kind::Directory {
+            return Err(ToolError::failure(format!("workdir is no directory: {}", directory.shown())));
+        }
+        if let Some(path) = permit.target().lost() {
+            return Err(ToolError::failure(format!(
+                "writable: {} is no file or directory that could be changed; name the directory that it is to be made in",
+                path.display()
+            )));
+        }
+        let run = Run {
+            outputs: self.outputs.clone(),
+            events: self.events.clone(),
+            context: context.clone(),
+            timeout,
+        };
+        match self.processes.run(permit, run).await {
+            Ok(ran) => Ok(ran),
+            Err(RunError::Output(error)) => Err(error.into()),
+            Err(error) => Err(ToolError::failure(error.to_string())),
+        }
+    }
+
+    /// What a command that failed lacked.
+    fn lacking(&self, ran: &Ran, reached: &Reached) -> Lacking {
+        match ran.ending {
+            Ending::Exited(code) if code != 0 => {
+                reached.lacking(&ran.captured.text, &ran.refused, &self.processes, &self.workspace)
+            }
+            Ending::Exited(_) | Ending::Signalled(_) | Ending::TimedOut => Lacking::default(),
+        }
+    }
+
+    /// The script with what it lacked besides, where a rule grants that or somebody can be asked.
+    async fn widened(
+        &self,
+        input: &Input,
+        wishes: Wishes,
+        agreed: Vec<Question>,
+        context: &ToolContext,
+    ) -> Result<Option<ConfinedCommand>, ToolError> {
+        let target = match self.target(input, wishes, context).await {
+            Ok(target) => target.again(agreed),
+            // It cannot be had at all, which is no reason to take back what was run.
+            Err(ToolError::Failure(_) | ToolError::Refused(_)) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        for question in target.questions() {
+            let is_denied = self.decides(&question, context, Effect::Deny).await?;
+            let is_asked = self.decides(&question, context, Effect::Ask).await?;
+            if is_denied || is_asked && !self.processes.asks_again {
+                return Ok(None);
+            }
+        }
+        Ok(Some(target))
+    }
+
     /// What the shell itself says of a script that it cannot read, so that nobody is asked about nothing. Rules that
     /// deny come first.
     async fn unreadable(
@@ -113,8 +239,7 @@ impl Bash {
             return Ok(None);
         }
         for question in target.questions() {
-            let decisions = self.gate.decisions(context, &question).await?;
-            if decisions.iter().any(|decision| decision.effect == Effect::Deny) {
+            if self.decides(&question, context, Effect::Deny).await? {
                 return Ok(None);
             }
         }
@@ -145,29 +270,38 @@ impl Executor for Bash {
             )));
         }
         let timeout = self.timeout(input)?;
-        let home = self.processes.home.clone();
-        let command = CommandTarget::new(&self.workspace, &input.command, input.workdir.as_deref(), home)?;
-        let directory = command.workdir().clone();
-        let target =
-            ConfinedCommand::new(&self.processes, &self.workspace, command, input.network == Some(true));
+        let target = self.target(input, self.wishes(input)?, context).await?;
         if let Some(output) = self.unreadable(&target, context).await? {
             return Ok(output);
         }
-        let permit = self.gate.grant(context, target).await?;
-        // Told only now: whoever may not run anything there need not know what is there.
-        if directory.kind() != Kind::Directory {
-            return Err(ToolError::failure(format!("workdir is no directory: {}", directory.shown())));
-        }
-        let run = Run {
-            outputs: self.outputs.clone(),
-            events: self.events.clone(),
-            context: context.clone(),
-            timeout,
+        let (reached, agreed) = (target.reached(), target.consented());
+        let ran = self.run(target, timeout, context).await?;
+        let Lacking { certain, mut notes } = self.lacking(&ran, &reached);
+        let Some(wishes) = certain else { return Ok(told(ran, timeout, notes)) };
+        let fields = wishes.as_fields();
+        let Some(target) = self.widened(input, wishes, agreed, context).await? else {
+            return Ok(told(ran, timeout, notes));
         };
-        match self.processes.run(permit, run).await {
-            Ok(ran) => Ok(told(ran, timeout, directory.real())),
-            Err(RunError::Output(error)) => Err(error.into()),
-            Err(error) => Err(ToolError::failure(error.to_string())),
+        let reached = target.reached();
+        match self.run(target, timeout, context).await {
+            Ok(again) => {
+                let mut notes = self.lacking(&again, &reached).notes;
+                notes.insert(
+                    0,
+                    format!("the command failed at first and was run again, as was agreed, with {fields}"),
+                );
+                Ok(told(again, timeout, notes))
+            }
+            // It was run once, whatever is said to more: that is what is told.
+            Err(ToolError::Refused(refusal)) => {
+                notes.push(refusal.to_string());
+                Ok(told(ran, timeout, notes))
+            }
+            Err(ToolError::Declined) => {
+                notes.push(format!("the user was asked for {fields} and did not agree"));
+                Ok(told(ran, timeout, notes))
+            }
+            Err(error @ (ToolError::Failure(_) | ToolError::Defect(_))) => Err(error),
         }
     }
 
@@ -215,8 +349,8 @@ fn retaining(presented: Presented, retained: &Retained, shown: usize) -> Present
 }
 
 /// What the model is told of a command that was run.
-fn told(ran: Ran, timeout: Duration, directory: &Path) -> Output {
-    let Ran { ending, captured, removed } = ran;
+fn told(ran: Ran, timeout: Duration, lacking: Vec<String>) -> Output {
+    let Ran { ending, captured, removed, refused: _, out_of_memory } = ran;
     let Captured { text, bytes, whole, is_binary } = captured;
     let mut notes = Vec::new();
     let exit = match ending {
@@ -236,12 +370,15 @@ fn told(ran: Ran, timeout: Duration, directory: &Path) -> Output {
             None
         }
     };
-    if exit.is_some_and(|code| code != 0) {
-        notes.extend(refusals(&text, directory).iter().map(refused));
-    }
     notes.extend(
-        removed.iter().map(|path| format!("{path} is protected: what the command made there was removed")),
+        out_of_memory.then(|| "it wanted more memory than a command may use (sandbox.memory)".to_owned()),
     );
+    notes.extend(lacking);
+    notes.extend(removed.iter().map(|path| {
+        format!(
+            "{path} is protected: what the command made there was removed; if it is to be made, call again with writable: [{path:?}], and the user is asked"
+        )
+    }));
     let output = match is_binary {
         true => described(bytes, &whole),
         false => text,
@@ -264,18 +401,6 @@ fn described(bytes: u64, whole: &Whole) -> String {
         Whole::Shown => format!("(binary output, {bytes} bytes)"),
         Whole::Retained(output) => format!("(binary output, {bytes} bytes, saved to: {})", output.address()),
     }
-}
-
-fn refused(refusal: &Refusal) -> String {
-    let how = match refusal {
-        Refusal::Path(_) => {
-            "if the command is to change it, the user can allow that in the configuration (sandbox.writable)"
-        }
-        Refusal::Host(_) | Refusal::Network => {
-            "if the command needs it, call again with network set, and the user is asked"
-        }
-    };
-    format!("probably refused by the sandbox: {refusal}; {how}")
 }
 
 /// Whether the last thing that was printed looks like a question.

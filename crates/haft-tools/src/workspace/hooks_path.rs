@@ -16,6 +16,8 @@ use super::{Workspace, resolve};
 const CONFIG_BYTES_MAX: u64 = 1 << 20;
 /// So many configuration files are followed.
 const FILES_MAX: usize = 32;
+/// So many directories are looked into for submodules.
+const MODULES_MAX: usize = 256;
 
 /// The canonical paths of everything that git executes or is configured by, beyond its own directory.
 pub(super) fn executed_by_git(workspace: &Workspace) -> Vec<PathBuf> {
@@ -27,6 +29,10 @@ pub(super) fn executed_by_git(workspace: &Workspace) -> Vec<PathBuf> {
     };
     let mut files = VecDeque::from([directory.join("config.worktree"), common.join("config")]);
     let mut found = Vec::new();
+    if directory != base.join(".git") {
+        found.extend([&directory, &common].into_iter().flat_map(|of_git| held(of_git)));
+    }
+    found.extend(submodules(workspace, &common.join("modules")));
     for _ in 0..FILES_MAX {
         let Some(file) = files.pop_front() else { break };
         let Some(text) = read(workspace, &file) else { continue };
@@ -53,6 +59,36 @@ fn git_directory(workspace: &Workspace, base: &Path) -> Option<PathBuf> {
         Some(pointer) => Some(base.join(pointer.trim().strip_prefix("gitdir:")?.trim())),
         None => Some(path),
     }
+}
+
+/// What git executes, is configured by and is led by in a repository's directory that stands elsewhere.
+fn held(directory: &Path) -> impl Iterator<Item = PathBuf> {
+    const HELD: [&str; 6] = ["hooks", "config", "config.worktree", "commondir", "gitdir", "info/attributes"];
+    let directory = resolve::canonical(directory).map(|(real, _)| real);
+    directory.into_iter().flat_map(|directory| HELD.map(|name| directory.join(name)))
+}
+
+/// Submodules have their repositories within the outer one's, and a file that leads there.
+fn submodules(workspace: &Workspace, modules: &Path) -> Vec<PathBuf> {
+    let mut directories = VecDeque::from([modules.to_owned()]);
+    let mut found = Vec::new();
+    for _ in 0..MODULES_MAX {
+        let Some(directory) = directories.pop_front() else { break };
+        let config = directory.join("config");
+        if let Some(text) = config.is_file().then(|| read(workspace, &config)).flatten() {
+            found.extend(held(&directory));
+            let worktree = entries(&text).into_iter().find(|(s, key, _)| s == "core" && key == "worktree");
+            let pointer = worktree.map(|(_, _, worktree)| directory.join(worktree).join(".git"));
+            found.extend(pointer.and_then(|pointer| Some(resolve::canonical(&pointer).ok()?.0)));
+            // Its own submodules, if it has any.
+            directories.push_back(directory.join("modules"));
+            continue;
+        }
+        let below = std::fs::read_dir(&directory).into_iter().flatten().flatten();
+        let below = below.filter(|entry| entry.file_type().is_ok_and(|found| found.is_dir()));
+        directories.extend(below.map(|entry| entry.path()).take(MODULES_MAX));
+    }
+    found
 }
 
 fn read(workspace: &Workspace, path: &Path) -> Option<String> {

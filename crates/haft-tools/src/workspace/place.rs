@@ -105,6 +105,11 @@ impl Place {
         ask::looking(self)
     }
 
+    /// The question whether it may be changed although it is protected.
+    pub(crate) fn changing(&self) -> Question {
+        ask::protected(self)
+    }
+
     /// The question whether to leave the workspace for it; nothing, if it lies inside.
     pub(crate) fn leaving(&self) -> Option<Question> {
         (!self.inside).then(|| ask::leaving(self))

@@ -159,7 +159,8 @@ fn layers_are_joined_in_their_order() {
             "session g",
             "defaults protected_path",
             "defaults unconfined",
-            "defaults network"
+            "defaults network",
+            "defaults sandbox_write"
         ]
     );
     assert_eq!(
