@@ -157,6 +157,8 @@ impl Settler {
             cache: None,
             require_read: false,
             after: Arc::new([]),
+            jobs: None,
+            hooks: Arc::new([]),
             processes: Arc::new(processes),
         };
         let registry = Registry::root();

@@ -6,8 +6,9 @@ use haft::permission::{
     Asker, Effect, Gate, GateParts, GrantBook, Layer, MemoryGrants, Nobody, Origin, Rehearsed, Rule, Ruleset,
 };
 use haft::{
-    Audience, Call, CallId, Events, Journal, Limits, Memory, MemoryOutputs, MemoryRecorder, OutputStore,
-    Recorder, Registration, Registry, Services, ShortMemory, Subscription, Turn, TurnSpec, Viewer,
+    Audience, Call, CallId, Events, Hook, Journal, Limits, Memory, MemoryOutputs, MemoryRecorder,
+    OutputStore, Recorder, Registration, Registry, Services, ShortMemory, Subscription, Turn, TurnSpec,
+    Viewer,
 };
 use haft_store::{CallFilter, CallRow, Lookup, Queue, Redactor, Retention, Store, StoreOptions};
 use haft_tools::{
@@ -30,6 +31,15 @@ pub(crate) enum Mode {
     Rehearsal,
 }
 
+/// How long this process lives.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Life {
+    /// It ends with the call, so nothing can go on in the background.
+    OneCall,
+    /// It stays for a conversation, or is asked what there would be in one.
+    Conversation,
+}
+
 /// One workspace root with its services.
 pub(crate) struct Location<'s> {
     setting: &'s Setting,
@@ -47,6 +57,7 @@ impl<'s> Location<'s> {
         setting: &'s Setting,
         consent: &ConsentArgs,
         mode: Mode,
+        life: Life,
     ) -> Result<Location<'s>, Failure> {
         let rules = Arc::new(ruleset(setting, consent)?);
         let keepers = match mode {
@@ -70,6 +81,7 @@ impl<'s> Location<'s> {
         let mut processes = environment::processes(setting)?;
         processes.asks_again = is_somebody_there(consent);
         let processes = Arc::new(processes);
+        let hooks: Arc<[Arc<dyn Hook>]> = Arc::new([]);
         let (files, journal) = (workspace.clone(), keepers.journal.clone());
         let tools = ToolServices {
             workspace,
@@ -84,6 +96,8 @@ impl<'s> Location<'s> {
             require_read: setting.config.require_read(),
             after: after_change(setting, &files, &processes),
             processes,
+            jobs: (life == Life::Conversation).then(Arc::default),
+            hooks: hooks.clone(),
         };
         let registry = Registry::root();
         let builtins = registry.register(haft_tools::builtins(&tools));
@@ -92,7 +106,7 @@ impl<'s> Location<'s> {
             gate,
             recorder: keepers.recorder,
             outputs: keepers.outputs,
-            hooks: Arc::new([]),
+            hooks,
             events,
             limits: limits(setting),
         };

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::cli::ConsentArgs;
 use crate::exit::Failure;
-use crate::location::{Location, Mode};
+use crate::location::{Life, Location, Mode};
 use crate::setting::Setting;
 
 /// What a probe answers, or why it cannot.
@@ -61,7 +61,7 @@ pub(crate) fn answer(
 
 /// The names of the tools that are visible here.
 fn tools(setting: &Setting, _: &Value) -> Answer {
-    let location = Location::open(setting, &ConsentArgs::default(), Mode::Rehearsal)?;
+    let location = Location::open(setting, &ConsentArgs::default(), Mode::Rehearsal, Life::OneCall)?;
     let ids: Vec<String> = location.registry().ids().iter().map(ToString::to_string).collect();
     Ok(json!({ "ids": ids }))
 }

@@ -141,6 +141,11 @@ pub struct Watch {
 }
 
 impl Watch {
+    /// Has the supervisor kill the command with all it started, at once. What it tells can still be heard.
+    pub fn end(&self) {
+        self.inner.end();
+    }
+
     /// What the helper told, to be asked when its process has ended.
     ///
     /// # Errors

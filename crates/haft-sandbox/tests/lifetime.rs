@@ -58,6 +58,20 @@ fn start(world: &World, profile: &Profile, script: &str) -> (Child, Watch) {
 }
 
 #[test]
+fn what_is_ended_on_demand_is_gone_and_can_still_be_heard_of() {
+    let world = World::new();
+    for (index, profile) in profiles(&world).into_iter().enumerate() {
+        let mark = format!("{}.{index}5", 40_000 + std::process::id());
+        let script = format!("trap '' TERM; (setsid sleep {mark} &); echo running; sleep {mark}");
+        let (mut child, watch) = start(&world, &profile, &script);
+        watch.end();
+        child.wait().unwrap();
+        assert!(!is_running(&mark));
+        assert!(watch.finish().unwrap().removed.is_empty());
+    }
+}
+
+#[test]
 fn killing_the_supervisor_or_letting_go_of_it_kills_everything() {
     let world = World::new();
     for (index, profile) in profiles(&world).into_iter().enumerate() {

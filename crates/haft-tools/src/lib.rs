@@ -13,6 +13,7 @@ mod encoding;
 mod formatting;
 #[doc(hidden)]
 pub mod fuzzing;
+mod jobs;
 mod patches;
 mod process;
 mod retained;
@@ -31,6 +32,7 @@ pub use actions::action_of;
 pub use after::{AfterChange, Aftermath};
 pub use encoding::{Encoding, NotText, Text, Unencodable, decode};
 pub use formatting::{FORMATTING_TIME, FormatterEntry, Formatters};
+pub use jobs::Jobs;
 pub use patches::uses_patches;
 pub use process::{Confinement, Processes, ProfileName};
 pub use services::ToolServices;

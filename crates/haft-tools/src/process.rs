@@ -4,8 +4,15 @@ mod capture;
 mod confined;
 mod filter;
 mod lacking;
+mod listen;
 mod run;
+mod running;
+mod screen;
 mod shell;
+mod shown;
+mod start;
+mod terminal;
+mod waiting;
 mod wishes;
 
 use std::ffi::OsString;
@@ -16,12 +23,14 @@ use std::time::Duration;
 use haft::preview::Budget;
 use haft_sandbox::{HostGrant, Level, Sandbox};
 
-pub(crate) use capture::{Captured, Whole};
 pub(crate) use confined::ConfinedCommand;
 pub(crate) use filter::{Filter, FilterError};
 pub(crate) use lacking::{Lacking, Reached};
-pub(crate) use run::{Ending, Ran, Run, RunError};
+pub(crate) use run::{Ran, RunError};
+pub(crate) use running::{Ending, Fate, Running, Traces};
 pub(crate) use shell::is_program;
+pub(crate) use shown::{Retained, Shown};
+pub(crate) use start::{Start, Streams};
 pub(crate) use wishes::{NetworkWish, Wishes};
 
 /// How commands are run in a location.
@@ -38,6 +47,8 @@ pub struct Processes {
     pub confinement: Confinement,
     /// How long a command may take unless it says otherwise.
     pub timeout: Duration,
+    /// After this time a command goes on in the background, where there is one, instead of being waited for.
+    pub background_after: Option<Duration>,
     /// How much of an output is shown.
     pub shown: Budget,
     /// How much of an output is kept; a command that prints more is stopped.
@@ -87,12 +98,19 @@ impl Processes {
             hidden: Vec::new(),
             confinement: Confinement::default(),
             timeout: Duration::from_secs(120),
+            background_after: None,
             shown,
             kept_bytes_max: 4 << 30,
             asks_again: false,
             level_max: Level::Namespaces,
             sandbox: OnceLock::new(),
         }
+    }
+
+    /// The same, confined by this sandbox instead of the one that is found when it is first needed.
+    #[must_use]
+    pub fn confined_by(self, sandbox: Sandbox) -> Processes {
+        Processes { sandbox: OnceLock::from(sandbox), ..self }
     }
 
     /// What this machine can confine. It is tried once, when it is first asked.

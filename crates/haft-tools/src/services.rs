@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use haft::permission::Gate;
-use haft::{Events, Journal, Memory, OutputStore};
+use haft::{Events, Hook, Journal, Memory, OutputStore};
 
 use crate::after::AfterChange;
+use crate::jobs::Jobs;
 use crate::process::Processes;
 use crate::workspace::Workspace;
 
@@ -33,6 +34,10 @@ pub struct ToolServices {
     pub cache: Option<PathBuf>,
     /// How commands are run.
     pub processes: Arc<Processes>,
+    /// The commands in the background; `None` where the process ends with the call, so that nothing can go on.
+    pub jobs: Option<Arc<Jobs>>,
+    /// Take part when a command is started.
+    pub hooks: Arc<[Arc<dyn Hook>]>,
     /// Whether a file has to be read in a session before it is changed there.
     pub require_read: bool,
     /// What is done after files were changed, in this order.

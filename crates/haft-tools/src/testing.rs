@@ -73,6 +73,12 @@ impl Bench {
     /// The same bench, on which these steps follow every change.
     pub(crate) fn following<const N: usize>(mut self, steps: [Arc<dyn AfterChange>; N]) -> Bench {
         self.services.after = Arc::new(steps);
+        self
+    }
+
+    /// The same bench, in a process that stays.
+    pub(crate) fn staying(mut self) -> Bench {
+        self.services.jobs = Some(Arc::default());
         let registration = self.registry.register(builtins(&self.services)).unwrap();
         self.replaced.push(registration);
         self
@@ -124,6 +130,8 @@ impl Bench {
             journal: kept,
             require_read: false,
             after: Arc::new([]),
+            jobs: None,
+            hooks: Arc::new([]),
             processes: Arc::new(Processes::new(Vec::new(), Limits::default().text)),
         };
         let registry = Registry::root();

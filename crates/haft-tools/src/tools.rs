@@ -6,6 +6,7 @@ pub(crate) mod edit;
 pub(crate) mod glob;
 pub(crate) mod grep;
 pub(crate) mod invalid;
+pub(crate) mod jobs;
 pub(crate) mod list;
 pub(crate) mod read;
 pub(crate) mod todoread;

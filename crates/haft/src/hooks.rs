@@ -1,4 +1,8 @@
-//! Seams before and after a call, in which plugins may change its input and what is shown of it.
+//! Seams before and after a call, in which plugins may change its input and what is shown of it, and one before a
+//! command is started, in which they may add to its environment.
+
+use std::ffi::OsString;
+use std::path::Path;
 
 use serde_json::Value;
 
@@ -30,5 +34,16 @@ pub trait Hook: Send + Sync {
         shown: Presented,
     ) -> BoxFuture<'a, Result<Presented, BoxError>> {
         Box::pin(std::future::ready(Ok(shown)))
+    }
+
+    /// May add variables to the environment of a command that a call is about to start in this directory, and replace
+    /// those it would have. Whoever installed the hook trusts it, so no variable is withheld; none is recorded. An error
+    /// fails the call before the command is started.
+    fn environment<'a>(
+        &'a self,
+        _context: &'a ToolContext,
+        _directory: &'a Path,
+    ) -> BoxFuture<'a, Result<Vec<(OsString, OsString)>, BoxError>> {
+        Box::pin(std::future::ready(Ok(Vec::new())))
     }
 }

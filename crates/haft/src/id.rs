@@ -90,6 +90,10 @@ id_type!(
     OutputId, "out", "output"
 );
 id_type!(
+    /// A command that runs in the background.
+    JobId, "job", "job"
+);
+id_type!(
     /// The agent on whose behalf a call is made, such as `build`.
     AgentId, "agt", "agent"
 );

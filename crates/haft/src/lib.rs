@@ -99,7 +99,8 @@ pub use error::{BoxError, Refusal, ToolError, causes};
 pub use events::{Event, Events, Saying, Subscription};
 pub use hooks::Hook;
 pub use id::{
-    AgentId, CallId, GrantId, ID_BYTES_MAX, InquiryId, InvalidId, MessageId, OutputId, RequestId, SessionId,
+    AgentId, CallId, GrantId, ID_BYTES_MAX, InquiryId, InvalidId, JobId, MessageId, OutputId, RequestId,
+    SessionId,
 };
 pub use inbox::{Inbox, Note};
 pub use journal::{Attributes, Change, IMAGE_BYTES_KEPT, Image, Journal, Journaled, Reopen, Restorer};

@@ -62,7 +62,7 @@ async fn run(
     repeats: u32,
 ) -> Result<Completed, Stop> {
     let (services, context) = (turn.services(), &call.context);
-    if repeats >= SAME_CALLS_MAX {
+    if repeats >= SAME_CALLS_MAX && !tool.may_repeat() {
         let again = SameCallAgain { tool: name.clone(), repeats };
         let asked = caught(|| services.gate.grant(context, again)).await.map_err(SettleError::Defect)?;
         drop(asked?);

@@ -73,6 +73,9 @@ pub trait Executor: Send + Sync + 'static {
     /// Spellings of fields that models use and the schema does not mention, each with the name it stands for.
     const ALIASES: &'static [(&'static str, &'static str)] = &[];
 
+    /// Whether the same input time and again is no sign of going in circles, as when something is waited for.
+    const MAY_REPEAT: bool = false;
+
     /// A description in place of the input's doc comment, for those too long for one.
     fn description(&self) -> Option<Cow<'_, str>> {
         None
@@ -148,6 +151,10 @@ impl Tool {
         self.0.description()
     }
 
+    pub(crate) fn may_repeat(&self) -> bool {
+        self.0.may_repeat()
+    }
+
     pub(crate) fn input_schema(&self) -> &Arc<Value> {
         self.0.input().json()
     }
@@ -218,6 +225,9 @@ type Undecoded = (Vec<Issue>, Option<String>);
 
 trait Erased: Send + Sync {
     fn description(&self) -> &str;
+    fn may_repeat(&self) -> bool {
+        false
+    }
     fn input(&self) -> &Schema;
     fn output(&self) -> &Schema;
     fn decode(&self, input: Value) -> Result<Box<dyn Invocation>, Undecoded>;
@@ -233,6 +243,10 @@ struct Typed<E> {
 impl<E: Executor> Erased for Typed<E> {
     fn description(&self) -> &str {
         &self.description
+    }
+
+    fn may_repeat(&self) -> bool {
+        E::MAY_REPEAT
     }
 
     fn input(&self) -> &Schema {

@@ -9,7 +9,7 @@ use super::permission::show_rehearsal;
 use crate::arguments;
 use crate::cli::{CallArgs, Globals};
 use crate::exit::{Exit, Failure};
-use crate::location::{Location, Mode};
+use crate::location::{Life, Location, Mode};
 use crate::report::{self, Outcome};
 use crate::setting::{Setting, check_plain};
 use crate::terminal::Terminal;
@@ -20,7 +20,7 @@ const CLOSING_MAX: Duration = Duration::from_secs(1);
 pub(crate) async fn run(globals: &Globals, terminal: Terminal, args: CallArgs) -> Result<Exit, Failure> {
     let setting = Setting::load(globals, terminal)?;
     let mode = if args.dry_run { Mode::Rehearsal } else { Mode::Live };
-    let location = Location::open(&setting, &args.consent, mode)?;
+    let location = Location::open(&setting, &args.consent, mode, Life::OneCall)?;
     let turn = location.turn().await?;
     let call = make_call(&setting, &turn, args.tool, &args.input, args.key)?;
     let _narration =

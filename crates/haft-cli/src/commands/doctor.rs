@@ -8,7 +8,7 @@ use crate::cli::{ConsentArgs, Globals};
 use crate::commands::when::size;
 use crate::config::Standing;
 use crate::exit::{Exit, Failure};
-use crate::location::{Location, Mode, open_store, ruleset};
+use crate::location::{Life, Location, Mode, open_store, ruleset};
 use crate::setting::Setting;
 use crate::terminal::Terminal;
 
@@ -112,7 +112,7 @@ fn rules(setting: &Setting) -> Result<String, Failure> {
 }
 
 async fn tools(setting: &Setting) -> Result<String, Failure> {
-    let location = Location::open(setting, &ConsentArgs::default(), Mode::Rehearsal)?;
+    let location = Location::open(setting, &ConsentArgs::default(), Mode::Rehearsal, Life::OneCall)?;
     let turn = location.turn().await?;
     let names: Vec<&str> = turn.definitions().iter().map(|tool| tool.name.as_str()).collect();
     Ok(names.join(", "))

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::cli::{ConsentArgs, Globals, ToolsCommand};
 use crate::exit::{Exit, Failure};
-use crate::location::{Location, Mode};
+use crate::location::{Life, Location, Mode};
 use crate::setting::Setting;
 use crate::terminal::Terminal;
 
@@ -18,7 +18,7 @@ pub(crate) async fn run(
 ) -> Result<Exit, Failure> {
     let setting = Setting::load(globals, terminal)?;
     // Nothing is called, so nothing needs to be recorded.
-    let location = Location::open(&setting, &ConsentArgs::default(), Mode::Rehearsal)?;
+    let location = Location::open(&setting, &ConsentArgs::default(), Mode::Rehearsal, Life::Conversation)?;
     match command.unwrap_or(ToolsCommand::List { all: false, model: None }) {
         ToolsCommand::List { all, model } => list(&location, terminal, all, model.as_deref()).await,
         ToolsCommand::Show { tool } => show(&location, terminal, &tool).await,

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::log::find;
 use crate::cli::{ConsentArgs, Globals, UndoArgs};
 use crate::exit::{Exit, Failure};
-use crate::location::{Location, Mode, open_store};
+use crate::location::{Life, Location, Mode, open_store};
 use crate::report;
 use crate::setting::Setting;
 use crate::terminal::Terminal;
@@ -62,7 +62,7 @@ fn chosen(
 
 async fn undo(setting: &Setting, calls: &[CallId]) -> Result<Exit, Failure> {
     let consent = ConsentArgs { yes: true, ..ConsentArgs::default() };
-    let location = Location::open(setting, &consent, Mode::Live)?;
+    let location = Location::open(setting, &consent, Mode::Live, Life::OneCall)?;
     let turn = location.turn().await?;
     let call = Call {
         context: ToolContext {
@@ -91,7 +91,7 @@ async fn undo(setting: &Setting, calls: &[CallId]) -> Result<Exit, Failure> {
 
 async fn show(setting: &Setting, calls: &[CallId]) -> Result<Exit, Failure> {
     let terminal = setting.terminal;
-    let location = Location::open(setting, &ConsentArgs::default(), Mode::Rehearsal)?;
+    let location = Location::open(setting, &ConsentArgs::default(), Mode::Rehearsal, Life::OneCall)?;
     let plan = match location.plan_undo(calls).await {
         Ok(plan) => plan,
         Err(ToolError::Failure(why)) => return Err(Failure::new(Exit::Failed, anyhow::anyhow!(why))),

@@ -123,6 +123,8 @@ const SANDBOX: &[Key] = &[
     haft("profile", Holds::Text),
     haft("writable", Holds::List),
 ];
+/// The program, or all of this.
+const SHELL: &[Key] = &[haft("program", Holds::Text), haft("background_after", Holds::Count)];
 const WEBFETCH: &[Key] = &[haft("allow_private", Holds::List)];
 
 /// The keys at the top.
@@ -159,7 +161,7 @@ const TOP: &[Key] = &[
     haft("sandbox", Holds::TextOrKeys(SANDBOX)),
     both("server", Holds::Any),
     both("share", Holds::Any),
-    both("shell", Holds::Any),
+    both("shell", Holds::TextOrKeys(SHELL)),
     both("skills", Holds::Any),
     both("small_model", Holds::Any),
     both("snapshot", Holds::Any),

@@ -170,7 +170,13 @@ impl Config {
 
     /// The shell that runs scripts.
     pub(crate) fn shell(&self) -> Option<&str> {
-        self.get("shell").and_then(Node::as_text)
+        let shell = self.get("shell")?;
+        shell.as_text().or_else(|| shell.get("program")?.as_text())
+    }
+
+    /// The milliseconds after which a command goes on in the background instead of being waited for.
+    pub(crate) fn background_after(&self) -> Option<u64> {
+        self.count("shell", "background_after")
     }
 
     /// How commands are confined.

@@ -11,6 +11,25 @@ use crate::support::Place;
 const ROUNDS: u64 = 60;
 
 #[test]
+fn one_call_leaves_nothing_in_the_background() {
+    let place = Place::new();
+    for call in [&["bash", "command=touch made", "background:=true"][..], &["jobs", "action=list"]] {
+        let ran = place.run(&[&["call"], call].concat());
+        assert_eq!(ran.code, 3, "{}", ran.err);
+        assert!(ran.err.contains("this haft ends with the call"), "{}", ran.err);
+    }
+    assert!(!place.ws().join("made").exists());
+    // What a conversation would have is shown all the same.
+    assert!(place.run(&["tools", "list"]).out.contains("\njobs "));
+    place.global_config(r#"{ "shell": { "program": "/bin/sh", "background_after": 1 } }"#);
+    let ran = place.run(&["call", "bash", "command=sleep 0.2; echo waited for"]);
+    assert!(ran.code == 0 && ran.out.contains("waited for"), "{} {}", ran.out, ran.err);
+    place.global_config(r#"{ "shell": { "background_after": 0 } }"#);
+    let ran = place.run(&["call", "bash", "command=true"]);
+    assert!(ran.code == 2 && ran.err.contains("a whole number above zero"), "{}", ran.err);
+}
+
+#[test]
 fn killed_at_any_moment_nothing_acknowledged_is_lost_and_no_file_is_torn() {
     let place = Place::new();
     let (old, new) = ("old\n".repeat(5000), "new\n".repeat(5000));

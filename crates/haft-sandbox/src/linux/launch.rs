@@ -40,6 +40,12 @@ pub(super) fn instruction(spec: &Spec) -> io::Result<OwnedFd> {
 pub(crate) struct Watch(UnixStream);
 
 impl Watch {
+    /// Closes one half of the channel: the helper sees nobody hold it any more, and can still answer.
+    pub(crate) fn end(&self) {
+        // It is closed already where the helper is gone.
+        self.0.shutdown(std::net::Shutdown::Write).ok();
+    }
+
     /// What the helper told. To be asked once the helper has ended.
     pub(crate) fn told(mut self) -> io::Result<Heard> {
         self.0.set_nonblocking(true)?;

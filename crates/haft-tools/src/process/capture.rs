@@ -5,6 +5,8 @@ use std::sync::Arc;
 use haft::preview::{Amount, Budget, Limit};
 use haft::{Output, OutputStore, Spool, StoreError, ToolContext, hint};
 
+use super::screen;
+
 /// Listens to a command, in bounded memory.
 pub(super) struct Capture {
     outputs: Arc<dyn OutputStore>,
@@ -12,12 +14,22 @@ pub(super) struct Capture {
     budget: Budget,
     /// A command that prints more than this is stopped.
     kept_max: u64,
+    printed: Printed,
     bytes: u64,
     newlines: u64,
     /// Everything, or the beginning of it once a spool holds the whole.
     head: Vec<u8>,
     tail: Vec<u8>,
     spool: Option<Box<dyn Spool>>,
+}
+
+/// How a command prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Printed {
+    /// As it is.
+    Plainly,
+    /// With what a terminal would do as it is told. What is shown is what it would show; what is kept is all of it.
+    OnTerminal,
 }
 
 /// What a command printed.
@@ -46,9 +58,26 @@ impl Capture {
         context: ToolContext,
         budget: Budget,
         kept_max: u64,
+        printed: Printed,
     ) -> Capture {
         let (head, tail) = (Vec::new(), Vec::new());
-        Capture { outputs, context, budget, kept_max, bytes: 0, newlines: 0, head, tail, spool: None }
+        Capture {
+            outputs,
+            context,
+            budget,
+            kept_max,
+            printed,
+            bytes: 0,
+            newlines: 0,
+            head,
+            tail,
+            spool: None,
+        }
+    }
+
+    /// One that listens to the same command from now on.
+    pub(super) fn renewed(&self) -> Capture {
+        Capture::new(self.outputs.clone(), self.context.clone(), self.budget, self.kept_max, self.printed)
     }
 
     /// Takes the next bytes. This blocks while they are spooled.
@@ -104,7 +133,7 @@ impl Capture {
         let is_binary = is_binary(&self.head) || is_binary(&self.tail);
         let bytes = self.bytes;
         let Some(spool) = self.spool else {
-            let text = String::from_utf8_lossy(&self.head).into_owned();
+            let text = self.printed.text(&self.head);
             return Ok(Captured { text, bytes, whole: Whole::Shown, is_binary });
         };
         let output = spool.keep().await?;
@@ -113,11 +142,21 @@ impl Capture {
         let shown = self.head.len() + tail.len();
         let omitted =
             Amount { bytes: usize::try_from(bytes).unwrap_or(usize::MAX).saturating_sub(shown), lines: 0 };
-        let (head, tail) = (String::from_utf8_lossy(&self.head), String::from_utf8_lossy(tail));
+        let (head, tail) = (self.printed.text(&self.head), self.printed.text(tail));
         let notice = Limit::Bytes.notice(omitted);
         let hint = hint(&output.address().to_string(), None);
         let text = [head.trim_end_matches('\n'), &notice, &hint, &tail].join("\n\n");
         Ok(Captured { text, bytes, whole: Whole::Retained(output), is_binary })
+    }
+}
+
+impl Printed {
+    fn text(self, bytes: &[u8]) -> String {
+        let text = String::from_utf8_lossy(bytes);
+        match self {
+            Printed::Plainly => text.into_owned(),
+            Printed::OnTerminal => screen::shown(&text),
+        }
     }
 }
 
@@ -154,7 +193,8 @@ mod tests {
 
     fn captured(pieces: &[&[u8]], budget: Budget) -> (Captured, Vec<String>) {
         let (outputs, context) = (MemoryOutputs::default(), Bench::new().context());
-        let mut capture = Capture::new(Arc::new(outputs.clone()), context, budget, u64::MAX);
+        let mut capture =
+            Capture::new(Arc::new(outputs.clone()), context, budget, u64::MAX, Printed::Plainly);
         pieces.iter().for_each(|piece| capture.push(piece).unwrap());
         let captured = run(capture.finish()).unwrap();
         (captured, outputs.wholes())

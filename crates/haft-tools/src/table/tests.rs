@@ -47,7 +47,8 @@ fn models_are_shown_what_suits_them() {
         ["bash", "read", "glob", "grep", "list", "todowrite", "todoread", "apply_patch"]
     );
     let order: Vec<String> = bench.all_definitions().iter().map(|tool| tool.name.to_string()).collect();
-    assert_eq!(order, [&["invalid"], &all[..], &["apply_patch", "patch", "undo"]].concat());
+    let all = [&["invalid", "bash", "jobs"], &all[1..], &["apply_patch", "patch", "undo"]].concat();
+    assert_eq!(order, all);
 }
 
 #[test]
@@ -57,6 +58,7 @@ fn tools_that_change_files_share_an_action() {
     let expected = [
         "invalid invalid",
         "bash bash",
+        "jobs bash",
         "read read",
         "glob glob",
         "grep grep",
@@ -124,10 +126,57 @@ fn schemas_are_what_models_know() {
             "network": {
               "type": "boolean",
               "description": "Whether it needs the network, which the user is asked for."
+            },
+            "background": {
+              "type": "boolean",
+              "description": "Whether it goes on in the background while other calls are made."
+            },
+            "pty": {
+              "type": "boolean",
+              "description": "Whether it needs a terminal."
             }
           },
           "required": [
             "command"
+          ]
+        }
+
+        jobs
+        {
+          "type": "object",
+          "additionalProperties": false,
+          "properties": {
+            "action": {
+              "type": "string",
+              "enum": [
+                "list",
+                "read",
+                "wait",
+                "write",
+                "kill"
+              ],
+              "description": "What to do."
+            },
+            "id": {
+              "type": "string",
+              "description": "The job; every action but list needs it."
+            },
+            "input": {
+              "type": "string",
+              "description": "With write: what to send."
+            },
+            "close": {
+              "type": "boolean",
+              "description": "With write: whether the job's input ends there."
+            },
+            "timeout": {
+              "type": "integer",
+              "minimum": 0,
+              "description": "With wait: how long at most, in milliseconds."
+            }
+          },
+          "required": [
+            "action"
           ]
         }
 

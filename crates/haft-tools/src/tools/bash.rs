@@ -1,23 +1,31 @@
 //! The tool `bash`: runs a script in the shell, confined by the kernel.
 
 use std::borrow::Cow;
+use std::ffi::OsString;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use haft::permission::{Ask, Effect, Gate, Question};
-use haft::{Encoded, Events, Executor, OutputStore, Presented, ToolContext, ToolError};
+use haft::{Encoded, Events, Executor, Hook, OutputStore, Presented, ToolContext, ToolError};
 use haft_sandbox::HostGrant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::jobs::{Description, Jobs};
 use crate::process::{
-    Captured, ConfinedCommand, Ending, Lacking, NetworkWish, Processes, Ran, Reached, Run, RunError,
+    ConfinedCommand, Ending, Lacking, NetworkWish, Processes, Ran, Reached, Retained, RunError, Running,
+    Start, Streams, Wishes,
 };
-use crate::process::{Whole, Wishes};
 use crate::services::ToolServices;
 use crate::shell::CommandTarget;
+use crate::tools::jobs::no_jobs;
 use crate::workspace::{Kind, Workspace};
+
+mod telling;
+
+use telling::{begun, moved, told};
 
 /// No script is longer: the kernel hands no longer argument to a program.
 const SCRIPT_BYTES_MAX: usize = 128 << 10;
@@ -48,6 +56,12 @@ pub(crate) struct Input {
     /// Files and directories outside the workspace that it changes, which the user is asked for.
     #[serde(default)]
     writable: Option<Vec<String>>,
+    /// Whether it goes on in the background while other calls are made.
+    #[serde(default)]
+    background: Option<bool>,
+    /// Whether it needs a terminal.
+    #[serde(default)]
+    pty: Option<bool>,
 }
 
 /// All of the network or none of it, or these hosts.
@@ -71,20 +85,9 @@ pub(crate) struct Output {
     /// Where the whole output is, if not all of it is here.
     #[serde(skip_serializing_if = "Option::is_none")]
     retained: Option<Retained>,
-}
-
-/// The whole of an output.
-#[derive(Serialize, Deserialize, JsonSchema)]
-struct Retained {
-    /// Its id.
-    id: String,
-    /// Its size.
-    bytes: u64,
-    /// Its lines.
-    lines: u64,
-    /// The file that holds it, where outputs are local files.
+    /// The job as which it goes on in the background, if it does.
     #[serde(skip_serializing_if = "Option::is_none")]
-    path: Option<String>,
+    job: Option<String>,
 }
 
 pub(crate) struct Bash {
@@ -93,12 +96,30 @@ pub(crate) struct Bash {
     processes: Arc<Processes>,
     outputs: Arc<dyn OutputStore>,
     events: Events,
+    jobs: Option<Arc<Jobs>>,
+    hooks: Arc<[Arc<dyn Hook>]>,
+}
+
+/// How a command is to be run.
+struct How<'i> {
+    input: &'i Input,
+    timeout: Duration,
+    /// Where it goes on, if it is to go on in the background.
+    jobs: Option<&'i Jobs>,
+}
+
+/// What came of a command that was started.
+enum Came {
+    /// It ended.
+    Ran(Ran),
+    /// It goes on, and this is told of it.
+    Job(Output),
 }
 
 impl Bash {
     pub(crate) fn new(services: &ToolServices) -> Bash {
-        let ToolServices { workspace, gate, processes, outputs, events, .. } = services.clone();
-        Bash { workspace, gate, processes, outputs, events }
+        let ToolServices { workspace, gate, processes, outputs, events, jobs, hooks, .. } = services.clone();
+        Bash { workspace, gate, processes, outputs, events, jobs, hooks }
     }
 
     fn timeout(&self, input: &Input) -> Result<Duration, ToolError> {
@@ -166,9 +187,9 @@ impl Bash {
     async fn run(
         &self,
         target: ConfinedCommand,
-        timeout: Duration,
+        how: &How<'_>,
         context: &ToolContext,
-    ) -> Result<Ran, ToolError> {
+    ) -> Result<Came, ToolError> {
         let permit = self.gate.grant(context, target).await?;
         // Told only now: whoever may not run anything there need not know what is there.
         let directory = permit.target().workdir();
@@ -181,16 +202,30 @@ impl Bash {
                 path.display()
             )));
         }
-        let run = Run {
+        let description = Description {
+            session: context.session.clone(),
+            command: how.input.command.clone(),
+            directory: directory.real().to_owned(),
+        };
+        let slot = how.jobs.map(Jobs::reserve).transpose()?;
+        let start = Start {
             outputs: self.outputs.clone(),
             events: self.events.clone(),
             context: context.clone(),
-            timeout,
+            streams: match (how.input.pty == Some(true), slot.is_some()) {
+                (true, _) => Streams::Terminal,
+                (false, true) => Streams::Piped,
+                (false, false) => Streams::Deaf,
+            },
+            added: self.added(context, &description.directory).await?,
         };
-        match self.processes.run(permit, run).await {
-            Ok(ran) => Ok(ran),
-            Err(RunError::Output(error)) => Err(error.into()),
-            Err(error) => Err(ToolError::failure(error.to_string())),
+        let running = self.processes.start(permit, start)?;
+        match slot {
+            Some(slot) => {
+                let has_timeout = how.input.timeout.is_some();
+                Ok(Came::Job(begun(&slot.fill(running, description), has_timeout)))
+            }
+            None => self.waited(running, how.timeout, description).await,
         }
     }
 
@@ -198,7 +233,7 @@ impl Bash {
     fn lacking(&self, ran: &Ran, reached: &Reached) -> Lacking {
         match ran.ending {
             Ending::Exited(code) if code != 0 => {
-                reached.lacking(&ran.captured.text, &ran.refused, &self.processes, &self.workspace)
+                reached.lacking(&ran.captured.text, &ran.traces.refused, &self.processes, &self.workspace)
             }
             Ending::Exited(_) | Ending::Signalled(_) | Ending::TimedOut => Lacking::default(),
         }
@@ -245,7 +280,49 @@ impl Bash {
         }
         let Some((exit, output)) = self.processes.syntax_error(target).await else { return Ok(None) };
         let notes = vec!["the shell could not read the script, so nothing of it was run".to_owned()];
-        Ok(Some(Output { output, exit: Some(exit), notes, retained: None }))
+        Ok(Some(Output { output, exit: Some(exit), notes, retained: None, job: None }))
+    }
+
+    /// What hooks add to a command's environment.
+    async fn added(
+        &self,
+        context: &ToolContext,
+        directory: &Path,
+    ) -> Result<Vec<(OsString, OsString)>, ToolError> {
+        let mut added = Vec::new();
+        for hook in self.hooks.iter() {
+            let more = hook.environment(context, directory).await;
+            added.extend(more.map_err(|error| {
+                ToolError::failure(format!("the command was not run: a hook failed: {error}"))
+            })?);
+        }
+        Ok(added)
+    }
+
+    /// Waits for a command. One that takes long goes on in the background if that is configured, and is stopped if not.
+    async fn waited(
+        &self,
+        running: Running,
+        timeout: Duration,
+        description: Description,
+    ) -> Result<Came, ToolError> {
+        let mut left = timeout;
+        if let (Some(after), Some(jobs)) = (self.processes.background_after, &self.jobs)
+            && after < timeout
+        {
+            if let Some(fate) = running.ended_within(after).await {
+                return Ok(Came::Ran(running.finish(fate).await?));
+            }
+            // Where there are too many jobs already, it is waited for to the end of its time.
+            if let Ok(slot) = jobs.reserve() {
+                return moved(&slot.fill(running, description), after).await.map(Came::Job);
+            }
+            left = timeout.saturating_sub(after);
+        }
+        Ok(Came::Ran(match running.ended_within(left).await {
+            Some(fate) => running.finish(fate).await?,
+            None => running.time_out().await?,
+        }))
     }
 }
 
@@ -257,7 +334,11 @@ impl Executor for Bash {
         &[("cmd", "command"), ("script", "command"), ("cwd", "workdir"), ("directory", "workdir")];
 
     fn description(&self) -> Option<Cow<'_, str>> {
-        Some(include_str!("bash.txt").into())
+        let always = include_str!("bash.txt");
+        Some(match &self.jobs {
+            Some(_) => [always, include_str!("bash_background.txt")].concat().into(),
+            None => always.into(),
+        })
     }
 
     async fn execute(&self, input: &Input, context: &ToolContext) -> Result<Output, ToolError> {
@@ -270,27 +351,38 @@ impl Executor for Bash {
             )));
         }
         let timeout = self.timeout(input)?;
+        let jobs = match (input.background == Some(true), &self.jobs) {
+            (false, _) => None,
+            (true, Some(jobs)) => Some(&**jobs),
+            (true, None) => return Err(no_jobs()),
+        };
+        let how = How { input, timeout, jobs };
         let target = self.target(input, self.wishes(input)?, context).await?;
         if let Some(output) = self.unreadable(&target, context).await? {
             return Ok(output);
         }
         let (reached, agreed) = (target.reached(), target.consented());
-        let ran = self.run(target, timeout, context).await?;
+        let ran = match self.run(target, &how, context).await? {
+            Came::Ran(ran) => ran,
+            Came::Job(output) => return Ok(output),
+        };
         let Lacking { certain, mut notes } = self.lacking(&ran, &reached);
         let Some(wishes) = certain else { return Ok(told(ran, timeout, notes)) };
         let fields = wishes.as_fields();
         let Some(target) = self.widened(input, wishes, agreed, context).await? else {
             return Ok(told(ran, timeout, notes));
         };
+        let again = format!("the command failed at first and was run again, as was agreed, with {fields}");
         let reached = target.reached();
-        match self.run(target, timeout, context).await {
-            Ok(again) => {
-                let mut notes = self.lacking(&again, &reached).notes;
-                notes.insert(
-                    0,
-                    format!("the command failed at first and was run again, as was agreed, with {fields}"),
-                );
-                Ok(told(again, timeout, notes))
+        match self.run(target, &how, context).await {
+            Ok(Came::Ran(ran)) => {
+                let mut notes = self.lacking(&ran, &reached).notes;
+                notes.insert(0, again);
+                Ok(told(ran, timeout, notes))
+            }
+            Ok(Came::Job(mut output)) => {
+                output.notes.insert(0, again);
+                Ok(output)
             }
             // It was run once, whatever is said to more: that is what is told.
             Err(ToolError::Refused(refusal)) => {
@@ -306,8 +398,11 @@ impl Executor for Bash {
     }
 
     fn present(input: &Input, output: &Encoded<Output>) -> Presented {
-        let mut text =
-            if output.output.is_empty() { "(no output)".to_owned() } else { output.output.clone() };
+        let mut text = match (output.output.as_str(), &output.job) {
+            ("", None) => "(no output)".to_owned(),
+            ("", Some(_)) => "(no output so far)".to_owned(),
+            (printed, _) => printed.to_owned(),
+        };
         if !output.notes.is_empty() {
             let notes = output.notes.join("\n");
             text.push_str(&format!("\n\n<shell_metadata>\n{notes}\n</shell_metadata>"));
@@ -324,87 +419,24 @@ impl Executor for Bash {
             .with("exit", output.exit.map_or(Value::Null, Value::from))
             .with("description", input.description.as_deref().unwrap_or_default())
             .with("truncated", output.retained.is_some());
+        let presented = match &output.job {
+            Some(job) => presented.with("job", job.as_str()),
+            None => presented,
+        };
         match &output.retained {
-            Some(retained) => retaining(presented, retained, output.output.len()),
+            Some(retained) => retained.present(presented, output.output.len()),
             None => presented,
         }
     }
 }
 
-fn retaining(presented: Presented, retained: &Retained, shown: usize) -> Presented {
-    let presented = presented.with("originalSize", retained.bytes).with("truncatedSize", shown);
-    let presented = match &retained.path {
-        Some(path) => presented.with("outputPath", path.as_str()),
-        None => presented,
-    };
-    match haft::OutputId::parse(&retained.id) {
-        Ok(id) => presented.retaining(haft::Output {
-            id,
-            bytes: retained.bytes,
-            lines: retained.lines,
-            path: retained.path.as_ref().map(Into::into),
-        }),
-        Err(_) => presented,
-    }
-}
-
-/// What the model is told of a command that was run.
-fn told(ran: Ran, timeout: Duration, lacking: Vec<String>) -> Output {
-    let Ran { ending, captured, removed, refused: _, out_of_memory } = ran;
-    let Captured { text, bytes, whole, is_binary } = captured;
-    let mut notes = Vec::new();
-    let exit = match ending {
-        Ending::Exited(code) => Some(code),
-        Ending::Signalled(signal) => {
-            notes.push(format!("the command was ended by signal {signal}"));
-            None
+impl From<RunError> for ToolError {
+    fn from(error: RunError) -> ToolError {
+        match error {
+            RunError::Output(error) => error.into(),
+            RunError::NoShell | RunError::Sandbox(_) | RunError::Start(_) | RunError::Failed(_) => {
+                ToolError::failure(error.to_string())
+            }
         }
-        Ending::TimedOut => {
-            notes.push(format!(
-                "shell tool terminated command after exceeding timeout {} ms. If this command is expected to take longer and is not waiting for interactive input, retry with a larger timeout value in milliseconds.",
-                timeout.as_millis()
-            ));
-            notes.extend(waits_for_input(&text).then(|| {
-                "It seems to have waited for input, which no command gets: pass what it needs as options or through a pipe.".to_owned()
-            }));
-            None
-        }
-    };
-    notes.extend(
-        out_of_memory.then(|| "it wanted more memory than a command may use (sandbox.memory)".to_owned()),
-    );
-    notes.extend(lacking);
-    notes.extend(removed.iter().map(|path| {
-        format!(
-            "{path} is protected: what the command made there was removed; if it is to be made, call again with writable: [{path:?}], and the user is asked"
-        )
-    }));
-    let output = match is_binary {
-        true => described(bytes, &whole),
-        false => text,
-    };
-    let retained = match whole {
-        Whole::Shown => None,
-        Whole::Retained(output) => Some(Retained {
-            id: output.id.to_string(),
-            bytes: output.bytes,
-            lines: output.lines,
-            path: output.path.map(|path| path.to_string_lossy().into_owned()),
-        }),
-    };
-    Output { output, exit, notes, retained }
-}
-
-/// Binary output is not shown; where it is too long to be held, it is said where it is.
-fn described(bytes: u64, whole: &Whole) -> String {
-    match whole {
-        Whole::Shown => format!("(binary output, {bytes} bytes)"),
-        Whole::Retained(output) => format!("(binary output, {bytes} bytes, saved to: {})", output.address()),
     }
-}
-
-/// Whether the last thing that was printed looks like a question.
-fn waits_for_input(text: &str) -> bool {
-    let last = text.trim_end_matches(' ').rsplit('\n').next().unwrap_or_default();
-    !last.is_empty() && last.ends_with([':', '?', ']', ')', '>'])
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::cli::ConsentArgs;
 use crate::commands::call::make_call;
 use crate::exit::{Exit, Failure};
-use crate::location::{Location, Mode};
+use crate::location::{Life, Location, Mode};
 use crate::report;
 use crate::setting::Setting;
 use crate::terminal::Terminal;
@@ -50,7 +50,7 @@ async fn rehearse(
     input: &[String],
     consent: &ConsentArgs,
 ) -> Result<Result<Vec<Rehearsed>, Exit>, Failure> {
-    let location = Location::open(setting, consent, Mode::Rehearsal)?;
+    let location = Location::open(setting, consent, Mode::Rehearsal, Life::OneCall)?;
     let turn = location.turn().await?;
     let call = make_call(setting, &turn, tool, input, None)?;
     let outcome = turn.settle(call.clone()).await;

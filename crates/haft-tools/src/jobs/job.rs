@@ -1,0 +1,151 @@
+//! One job: a command that runs, or has run, in the background.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use haft::{JobId, SessionId, StoreError};
+
+use super::Description;
+use crate::process::{Ending, Fate, Running, Shown};
+
+/// Exit codes that mean an end by one of the two signals that end a job.
+const SIGNALLED: [i32; 2] = [128 + 9, 128 + 15];
+
+/// A command in the background.
+pub(crate) struct Job {
+    id: JobId,
+    session: SessionId,
+    command: String,
+    directory: PathBuf,
+    started: Instant,
+    running: Running,
+    is_killed: AtomicBool,
+}
+
+/// How a job stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum JobState {
+    /// It runs.
+    Running,
+    /// It ended with this code.
+    Exited(i32),
+    /// It was ended by this signal.
+    Signalled(i32),
+    /// It was ended on demand.
+    Killed,
+    /// It was not run, or what it printed could not be kept.
+    Failed(String),
+}
+
+impl Job {
+    pub(super) fn new(id: JobId, running: Running, description: Description) -> Job {
+        let Description { session, command, directory } = description;
+        let (started, is_killed) = (Instant::now(), AtomicBool::new(false));
+        Job { id, session, command, directory, started, running, is_killed }
+    }
+
+    pub(crate) fn id(&self) -> &JobId {
+        &self.id
+    }
+
+    pub(crate) fn session(&self) -> &SessionId {
+        &self.session
+    }
+
+    /// The script it runs.
+    pub(crate) fn command(&self) -> &str {
+        &self.command
+    }
+
+    /// Where it runs.
+    pub(crate) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// How long ago it was started.
+    pub(crate) fn age(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    pub(crate) fn is_running(&self) -> bool {
+        self.running.fate().is_none()
+    }
+
+    pub(crate) fn state(&self) -> JobState {
+        match self.running.fate() {
+            None => JobState::Running,
+            Some(_) if self.running.is_lost() => {
+                JobState::Failed("what it printed could not be kept, so it was ended".to_owned())
+            }
+            Some(Fate::Failed(why)) => JobState::Failed(why.to_string()),
+            Some(Fate::Ended(ending, _)) if self.was_killed(ending) => JobState::Killed,
+            Some(Fate::Ended(Ending::Exited(code), _)) => JobState::Exited(code),
+            Some(Fate::Ended(Ending::Signalled(signal), _)) => JobState::Signalled(signal),
+            Some(Fate::Ended(Ending::TimedOut, _)) => JobState::Killed,
+        }
+    }
+
+    /// Whether it ended because it was made to, and not by itself when it was asked to.
+    fn was_killed(&self, ending: Ending) -> bool {
+        let by_signal = match ending {
+            Ending::Signalled(_) | Ending::TimedOut => true,
+            // As bubblewrap tells of a signal.
+            Ending::Exited(code) => SIGNALLED.contains(&code),
+        };
+        by_signal && self.is_killed.load(Ordering::Relaxed)
+    }
+
+    /// Protected paths that it made and that were removed.
+    pub(crate) fn removed(&self) -> Vec<String> {
+        match self.running.fate() {
+            Some(Fate::Ended(_, traces)) => traces.removed,
+            Some(Fate::Failed(_)) | None => Vec::new(),
+        }
+    }
+
+    /// What it printed since it was last read.
+    pub(crate) async fn read(&self) -> Result<Shown, StoreError> {
+        Ok(self.running.heard().await?.into())
+    }
+
+    /// Waits for its end, for so long at most.
+    pub(crate) async fn wait(&self, limit: Duration) {
+        self.running.ended_within(limit).await;
+    }
+
+    /// Whether it waits for something that it can be sent.
+    pub(crate) fn waits_for_input(&self) -> bool {
+        self.is_running() && self.running.waits_for_input() == Some(true)
+    }
+
+    /// Whether it can be sent anything.
+    pub(crate) fn has_input(&self) -> bool {
+        self.running.has_input()
+    }
+
+    /// Asks it to end, and makes it, with everything it started.
+    pub(crate) async fn kill(&self) {
+        if self.is_running() {
+            self.is_killed.store(true, Ordering::Relaxed);
+            self.running.stop().await;
+        }
+    }
+
+    pub(super) fn send(&self, bytes: &[u8]) -> io::Result<usize> {
+        self.running.send(bytes)
+    }
+
+    pub(super) fn close_input(&self) -> io::Result<()> {
+        self.running.close_input()
+    }
+
+    pub(super) fn end(&self) {
+        self.running.end();
+    }
+
+    pub(super) fn wait_until_gone(&self) {
+        self.running.wait_until_gone();
+    }
+}
