@@ -159,6 +159,11 @@ impl Settler {
             after: Arc::new([]),
             jobs: None,
             hooks: Arc::new([]),
+            asker: Arc::new(Nobody(String::new())),
+            subagents: None,
+            inbox: haft::Inbox::default(),
+            turns: haft::OpenTurns::default(),
+            skills: Arc::default(),
             processes: Arc::new(processes),
         };
         let registry = Registry::root();

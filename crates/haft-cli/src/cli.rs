@@ -93,6 +93,16 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: SessionCommand,
     },
+    /// Lists the agents, or shows what one is told
+    Agents {
+        /// The agent
+        name: Option<String>,
+    },
+    /// Lists skills, or installs them
+    Skill {
+        #[command(subcommand)]
+        command: SkillCommand,
+    },
     /// Trusts a project's own configuration
     Trust {
         #[command(subcommand)]
@@ -385,6 +395,18 @@ pub(crate) enum SessionCommand {
         /// Does not ask
         #[arg(long, short = 'y')]
         yes: bool,
+    },
+}
+
+#[derive(Subcommand)]
+pub(crate) enum SkillCommand {
+    /// Lists the skills that are found, and what is wrong with others
+    List,
+    /// Installs skills for all projects, or brings them up to date
+    Install {
+        /// A directory with a skill or several, or the address of an index; the configured ones unless given
+        #[arg(value_name = "DIR|URL")]
+        source: Option<String>,
     },
 }
 

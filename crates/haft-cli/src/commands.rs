@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+pub(crate) mod agents;
 pub(crate) mod call;
 pub(crate) mod doctor;
 pub(crate) mod gc;
@@ -9,6 +10,7 @@ pub(crate) mod permission;
 pub(crate) mod probe;
 pub(crate) mod session;
 pub(crate) mod shell;
+pub(crate) mod skill;
 pub(crate) mod tools;
 pub(crate) mod trust;
 pub(crate) mod undo;

@@ -6,20 +6,23 @@ use haft::permission::{
     Asker, Effect, Gate, GateParts, GrantBook, Layer, MemoryGrants, Nobody, Origin, Rehearsed, Rule, Ruleset,
 };
 use haft::{
-    Audience, Call, CallId, Events, Hook, Journal, Limits, Memory, MemoryOutputs, MemoryRecorder,
-    OutputStore, Recorder, Registration, Registry, Services, ShortMemory, Subscription, Turn, TurnSpec,
-    Viewer,
+    Audience, Call, CallId, Events, Hook, Inbox, Journal, Limits, Memory, MemoryOutputs, MemoryRecorder,
+    OpenTurn, OpenTurns, OutputStore, Recorder, Registration, Registry, Services, ShortMemory, Subscription,
+    ToolContext, Turn, TurnSpec, Viewer,
 };
 use haft_store::{CallFilter, CallRow, Lookup, Queue, Redactor, Retention, Store, StoreOptions};
 use haft_tools::{
-    AfterChange, DiskRestorer, Formatters, Processes, ToolServices, UndoPlan, Workspace, plan_undo,
+    AfterChange, DiskRestorer, Formatters, LoadedInstructions, Processes, ToolServices, UndoPlan, Workspace,
+    load_instructions, plan_undo,
 };
 
 use crate::cli::{ConsentArgs, OnAsk};
 use crate::config;
 use crate::environment;
 use crate::exit::{Exit, Failure};
+use crate::instructions;
 use crate::setting::Setting;
+use crate::skills;
 use crate::terminal::{Terminal, TerminalAsker};
 
 /// Whether calls act or are only rehearsed.
@@ -49,6 +52,7 @@ pub(crate) struct Location<'s> {
     store: Option<Store>,
     workspace: Workspace,
     journal: Arc<dyn Journal>,
+    turns: OpenTurns,
     _builtins: Registration,
 }
 
@@ -65,10 +69,12 @@ impl<'s> Location<'s> {
             Mode::Rehearsal => Keepers::rehearsing(setting)?,
         };
         let events = Events::new(keepers.recorder.clone());
+        let asker = asker(setting, consent, keepers.store.as_ref());
+        let turns = OpenTurns::default();
         let parts = GateParts {
             policy: Box::new(rules.clone()),
             grants: keepers.grants,
-            asker: asker(setting, consent, keepers.store.as_ref()),
+            asker: asker.clone(),
             recorder: keepers.recorder.clone(),
             events: events.clone(),
         };
@@ -98,6 +104,11 @@ impl<'s> Location<'s> {
             processes,
             jobs: (life == Life::Conversation).then(Arc::default),
             hooks: hooks.clone(),
+            asker,
+            subagents: None,
+            inbox: Inbox::default(),
+            turns: turns.clone(),
+            skills: Arc::new(skills::of(setting)),
         };
         let registry = Registry::root();
         let builtins = registry.register(haft_tools::builtins(&tools));
@@ -119,6 +130,7 @@ impl<'s> Location<'s> {
             store: keepers.store,
             workspace: files,
             journal,
+            turns,
             _builtins: builtins,
         })
     }
@@ -146,6 +158,18 @@ impl<'s> Location<'s> {
         };
         let turn = self.registry.turn(&spec, self.services.clone()).await;
         turn.map_err(|error| Failure::new(Exit::Usage, error))
+    }
+
+    /// Lets the calls of a message's own calls belong to its turn, as long as the guard is kept.
+    pub(crate) fn enter(&self, call: &Call, turn: &Arc<Turn>) -> OpenTurn {
+        self.turns.enter(&call.context.session, &call.context.message, turn)
+    }
+
+    /// The instructions that a session's agent is told before it begins.
+    pub(crate) async fn instructions(&self, context: &ToolContext) -> Result<LoadedInstructions, Failure> {
+        let places = instructions::places(self.setting);
+        let loaded = load_instructions(&self.workspace, &self.services.gate, context, &places).await;
+        loaded.map_err(|error| Failure::new(Exit::Defect, error))
     }
 
     /// Calls back on everything that happens here.
@@ -305,9 +329,9 @@ fn flags(given: &[String], effect: Effect, flag: &str) -> Result<Vec<Rule>, Fail
     given.iter().map(rule).collect()
 }
 
-/// The limits, with the tool that long reading can be left to wherever it is advertised.
+/// The limits. Without a conversation there is nobody that long reading could be left to.
 fn limits(setting: &Setting) -> Limits {
-    Limits { delegate: haft::ToolName::parse("task").ok(), ..setting.config.limits() }
+    Limits { delegate: None, ..setting.config.limits() }
 }
 
 fn asker(setting: &Setting, consent: &ConsentArgs, store: Option<&Store>) -> Arc<dyn Asker> {

@@ -7,11 +7,13 @@ mod config;
 mod environment;
 mod exit;
 mod history;
+mod instructions;
 mod location;
 mod paths;
 mod probe;
 mod report;
 mod setting;
+mod skills;
 mod terminal;
 mod trust;
 
@@ -60,6 +62,8 @@ async fn run(cli: Cli, terminal: Terminal) -> Result<Exit, Failure> {
         Command::Log(args) => commands::log::run(&globals, terminal, args).await,
         Command::Output(args) => commands::output::run(&globals, terminal, &args).await,
         Command::Permission { command } => commands::permission::run(&globals, terminal, command).await,
+        Command::Agents { name } => commands::agents::run(&globals, terminal, name).await,
+        Command::Skill { command } => commands::skill::run(&globals, terminal, command).await,
         Command::Session { command } => commands::session::run(&globals, terminal, command).await,
         Command::Trust { command, directory, force } => {
             commands::trust::run(&globals, terminal, command, directory, force)

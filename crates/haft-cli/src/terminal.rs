@@ -1,5 +1,6 @@
 //! The person's terminal: whether there is one, and how to speak on it.
 
+mod inquire;
 mod prompt;
 mod style;
 

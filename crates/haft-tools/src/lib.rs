@@ -7,20 +7,25 @@
 
 mod actions;
 mod after;
+mod asking;
 mod blocking;
 mod changing;
 mod encoding;
 mod formatting;
+pub mod front_matter;
 #[doc(hidden)]
 pub mod fuzzing;
 mod jobs;
+mod instructions;
 mod patches;
+mod plans;
 mod process;
 mod retained;
 mod searching;
 mod seen;
 mod services;
 pub mod shell;
+pub mod skills;
 mod table;
 mod text;
 mod todos;
@@ -32,8 +37,10 @@ pub use actions::action_of;
 pub use after::{AfterChange, Aftermath};
 pub use encoding::{Encoding, NotText, Text, Unencodable, decode};
 pub use formatting::{FORMATTING_TIME, FormatterEntry, Formatters};
+pub use instructions::{Instruction, InstructionPlaces, LoadedInstructions, load_instructions};
 pub use jobs::Jobs;
 pub use patches::uses_patches;
+pub use plans::plan_file;
 pub use process::{Confinement, Processes, ProfileName};
 pub use services::ToolServices;
 pub use table::builtins;

@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use haft::permission::Gate;
-use haft::{Events, Hook, Journal, Memory, OutputStore};
+use haft::permission::{Asker, Gate};
+use haft::{Events, Hook, Inbox, Journal, Memory, OpenTurns, OutputStore, SubAgents};
 
 use crate::after::AfterChange;
 use crate::jobs::Jobs;
 use crate::process::Processes;
+use crate::skills::Skills;
 use crate::workspace::Workspace;
 
 /// The services of one location.
@@ -42,4 +43,14 @@ pub struct ToolServices {
     pub require_read: bool,
     /// What is done after files were changed, in this order.
     pub after: Arc<[Arc<dyn AfterChange>]>,
+    /// Who answers questions that concern no permission.
+    pub asker: Arc<dyn Asker>,
+    /// Other agents, where there is a conversation that they can be part of.
+    pub subagents: Option<Arc<dyn SubAgents>>,
+    /// What is to be said next in a session.
+    pub inbox: Inbox,
+    /// The turns under way.
+    pub turns: OpenTurns,
+    /// Where skills are found.
+    pub skills: Arc<Skills>,
 }

@@ -1,19 +1,20 @@
 //! The table of built-in tools. A new one is one file, and one row here.
 
-use haft::{Action, Offer, Tool, When};
+use haft::{Action, Offer, Source, Tool, When};
 
 use crate::patches::uses_patches;
 use crate::services::ToolServices;
 use crate::tools::{
-    apply_patch::ApplyPatch, bash::Bash, edit::Edit, glob::Glob, grep::Grep, invalid::Invalid,
-    jobs::JobsTool, list::List, read::Read, todoread::TodoRead, todowrite::TodoWrite, undo::Undo,
+    apply_patch::ApplyPatch, bash::Bash, batch, batch::Batch, edit::Edit, glob::Glob, grep::Grep,
+    invalid::Invalid, jobs::JobsTool, list::List, plan_enter::PlanEnter, plan_exit::PlanExit,
+    question::QuestionTool, read::Read, skill, task, todoread::TodoRead, todowrite::TodoWrite, undo::Undo,
     write::Write,
 };
 
 /// One row: the name, what makes the tool, the action its rules are filed under, and to whom it is shown.
 struct Row {
     name: &'static str,
-    make: fn(&ToolServices) -> Tool,
+    make: fn(&ToolServices) -> Source,
     action: &'static str,
     when: fn(&ToolServices) -> When,
 }
@@ -21,27 +22,33 @@ struct Row {
 /// In the order in which models are told of them.
 #[rustfmt::skip]
 const TABLE: &[Row] = &[
-    Row { name: "invalid",   make: |_| Tool::new(Invalid),         action: "invalid",   when: |_| When::Never },
-    Row { name: "bash",      make: |s| Tool::new(Bash::new(s)),      action: "bash",      when: |_| When::Always },
-    Row { name: "jobs",      make: |s| Tool::new(JobsTool::new(s)),  action: "bash",      when: with_jobs },
-    Row { name: "read",      make: |s| Tool::new(Read::new(s)),      action: "read",      when: |_| When::Always },
-    Row { name: "glob",      make: |s| Tool::new(Glob::new(s)),      action: "glob",      when: |_| When::Always },
-    Row { name: "grep",      make: |s| Tool::new(Grep::new(s)),      action: "grep",      when: |_| When::Always },
-    Row { name: "edit",      make: |s| Tool::new(Edit::new(s)),      action: "edit",      when: |_| without_patches() },
-    Row { name: "write",     make: |s| Tool::new(Write::new(s)),     action: "edit",      when: |_| without_patches() },
-    Row { name: "list",      make: |s| Tool::new(List::new(s)),      action: "list",      when: |_| When::Always },
-    Row { name: "todowrite", make: |s| Tool::new(TodoWrite::new(s)), action: "todowrite", when: |_| When::Always },
-    Row { name: "todoread",  make: |s| Tool::new(TodoRead::new(s)),  action: "todoread",  when: |_| When::Always },
-    Row { name: "apply_patch", make: |s| Tool::new(ApplyPatch::new(s)), action: "edit",   when: |_| with_patches() },
-    Row { name: "patch",     make: |s| Tool::new(ApplyPatch::new(s)), action: "edit",     when: |_| When::Never },
-    Row { name: "undo",      make: |s| Tool::new(Undo::new(s)),      action: "edit",      when: |_| When::Never },
+    Row { name: "invalid",   make: |_| made(Invalid),                action: "invalid",   when: never },
+    Row { name: "question",  make: |s| made(QuestionTool::new(s)),   action: "question",  when: |_| When::Client(&["app", "cli", "desktop"]) },
+    Row { name: "bash",      make: |s| made(Bash::new(s)),           action: "bash",      when: always },
+    Row { name: "jobs",      make: |s| made(JobsTool::new(s)),       action: "bash",      when: with_jobs },
+    Row { name: "read",      make: |s| made(Read::new(s)),           action: "read",      when: always },
+    Row { name: "glob",      make: |s| made(Glob::new(s)),           action: "glob",      when: always },
+    Row { name: "grep",      make: |s| made(Grep::new(s)),           action: "grep",      when: always },
+    Row { name: "edit",      make: |s| made(Edit::new(s)),           action: "edit",      when: without_patches },
+    Row { name: "write",     make: |s| made(Write::new(s)),          action: "edit",      when: without_patches },
+    Row { name: "list",      make: |s| made(List::new(s)),           action: "list",      when: always },
+    Row { name: "task",      make: |s| task::factory(s).into(),      action: "task",      when: with_agents },
+    Row { name: "todowrite", make: |s| made(TodoWrite::new(s)),      action: "todowrite", when: always },
+    Row { name: "todoread",  make: |s| made(TodoRead::new(s)),       action: "todoread",  when: always },
+    Row { name: "skill",     make: |s| skill::factory(s).into(),     action: "skill",     when: always },
+    Row { name: "apply_patch", make: |s| made(ApplyPatch::new(s)),   action: "edit",      when: with_patches },
+    Row { name: "patch",     make: |s| made(ApplyPatch::new(s)),     action: "edit",      when: never },
+    Row { name: batch::NAME, make: |s| made(Batch::new(s)),          action: batch::NAME, when: |_| When::Flag("batch") },
+    Row { name: "plan_exit", make: |s| made(PlanExit::new(s)),       action: "plan_exit", when: planning },
+    Row { name: "plan_enter", make: |s| made(PlanEnter::new(s)),     action: "plan_enter", when: planning },
+    Row { name: "undo",      make: |s| made(Undo::new(s)),           action: "edit",      when: never },
 ];
 
 /// The built-in tools, made for one location.
 pub fn builtins(services: &ToolServices) -> Vec<(&'static str, Offer)> {
     let offer = |row: &Row| {
-        let tool = (row.make)(services);
-        (row.name, Offer::new(tool).under(Action::new(row.action)).when((row.when)(services)))
+        let source = (row.make)(services);
+        (row.name, Offer::new(source).under(Action::new(row.action)).when((row.when)(services)))
     };
     TABLE.iter().map(offer).collect()
 }
@@ -51,12 +58,33 @@ fn with_jobs(services: &ToolServices) -> When {
     if services.jobs.is_some() { When::Always } else { When::Never }
 }
 
-fn with_patches() -> When {
+fn made(executor: impl haft::Executor) -> Source {
+    Tool::new(executor).into()
+}
+
+fn always(_: &ToolServices) -> When {
+    When::Always
+}
+
+fn never(_: &ToolServices) -> When {
+    When::Never
+}
+
+fn with_patches(_: &ToolServices) -> When {
     When::Model(uses_patches)
 }
 
-fn without_patches() -> When {
+fn without_patches(_: &ToolServices) -> When {
     When::Model(|model| !uses_patches(model))
+}
+
+/// Where there is no conversation, there is nobody to give tasks to.
+fn with_agents(services: &ToolServices) -> When {
+    if services.subagents.is_some() { When::Always } else { When::Never }
+}
+
+fn planning(_: &ToolServices) -> When {
+    When::All(vec![When::Flag("plan"), When::Client(&["cli"])])
 }
 
 #[cfg(test)]

@@ -9,22 +9,39 @@ use std::time::Duration;
 
 use expect_test::Expect;
 use haft::permission::{
-    Effect, Gate, GateParts, Layer, MemoryGrants, Nobody, Origin, Rehearsed, Resource, Rule, Ruleset,
+    Answer, Asker, Effect, Gate, GateParts, Inquiry, Layer, MemoryGrants, Nobody, Origin, Rehearsed, Reply,
+    Request, Resource, Rule, Ruleset, Told,
 };
 use haft::{
-    AgentId, Audience, Call, CallId, Completed, Definition, Event, Events, Input, Limits, Memory,
-    MemoryOutputs, MemoryRecorder, MessageId, Model, OutputStore, Recorder, Registration, Registry, Services,
-    SessionId, Settlement, ShortMemory, Subscription, Tool, ToolContext, TurnSpec, Viewer,
+    AgentId, Audience, BoxFuture, Call, CallId, Completed, Definition, Event, Events, Inbox, Input, Limits,
+    Memory, MemoryOutputs, MemoryRecorder, MessageId, Model, OpenTurns, OutputStore, Recorder, Registration,
+    Registry, Services, SessionId, SettleError, Settlement, ShortMemory, SubAgents, Subscription, Tool,
+    ToolContext, TurnSpec, Viewer,
 };
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::skills::{SkillPlace, Skills};
 use crate::{AfterChange, Processes, ToolServices, Workspace, builtins};
+
+/// Somebody who answers every question of the model's the same way, and says no to all others.
+pub(crate) struct Answering(pub(crate) Told);
+
+impl Asker for Answering {
+    fn ask<'a>(&'a self, _: &'a Request) -> BoxFuture<'a, Answer> {
+        Box::pin(std::future::ready(Answer::Reply(Reply::Reject(None))))
+    }
+
+    fn inquire<'a>(&'a self, _: &'a Inquiry) -> BoxFuture<'a, Told> {
+        Box::pin(std::future::ready(self.0.clone()))
+    }
+}
 
 pub(crate) struct Bench {
     top: Arc<TempDir>,
     pub(crate) services: ToolServices,
     recorder: Arc<dyn Recorder>,
+    rules: Arc<Ruleset>,
     session: SessionId,
     registry: Registry,
     reported: Arc<Mutex<Vec<&'static str>>>,
@@ -73,12 +90,46 @@ impl Bench {
     /// The same bench, on which these steps follow every change.
     pub(crate) fn following<const N: usize>(mut self, steps: [Arc<dyn AfterChange>; N]) -> Bench {
         self.services.after = Arc::new(steps);
-        self
+        self.registered_again()
+    }
+
+    /// The same bench, where somebody answers the model's questions.
+    pub(crate) fn answered_by(mut self, asker: Arc<dyn Asker>) -> Bench {
+        self.services.asker = asker;
+        self.registered_again()
+    }
+
+    /// The same bench, with other agents.
+    pub(crate) fn with_agents(mut self, agents: Arc<dyn SubAgents>) -> Bench {
+        self.services.subagents = Some(agents);
+        self.registered_again()
+    }
+
+    /// The same bench, with skills.
+    pub(crate) fn with_skills(mut self, places: Vec<SkillPlace>) -> Bench {
+        self.services.skills = Arc::new(Skills::new(places));
+        self.registered_again()
+    }
+
+    /// The same bench, with a person who says no to whatever is asked.
+    pub(crate) fn rejecting(mut self) -> Bench {
+        self.services.gate = Gate::new(GateParts {
+            policy: Box::new(self.rules.clone()),
+            grants: Arc::new(MemoryGrants::default()),
+            asker: Arc::new(Answering(Told::Dismissed)),
+            recorder: self.recorder.clone(),
+            events: self.services.events.clone(),
+        });
+        self.registered_again()
     }
 
     /// The same bench, in a process that stays.
     pub(crate) fn staying(mut self) -> Bench {
         self.services.jobs = Some(Arc::default());
+        self.registered_again()
+    }
+
+    fn registered_again(mut self) -> Bench {
         let registration = self.registry.register(builtins(&self.services)).unwrap();
         self.replaced.push(registration);
         self
@@ -102,8 +153,9 @@ impl Bench {
         rules.extend(ruled.iter().map(|(action, pattern, effect)| {
             Rule::new(action, pattern, Effect::parse(effect).unwrap(), origin())
         }));
+        let rules = Arc::new(rules);
         let gate = gate(GateParts {
-            policy: Box::new(Arc::new(rules)),
+            policy: Box::new(rules.clone()),
             grants: Arc::new(MemoryGrants::default()),
             asker: Arc::new(Nobody("nobody is there".to_owned())),
             recorder: recorder.clone(),
@@ -133,6 +185,11 @@ impl Bench {
             jobs: None,
             hooks: Arc::new([]),
             processes: Arc::new(Processes::new(Vec::new(), Limits::default().text)),
+            asker: Arc::new(Nobody("nobody is there".to_owned())),
+            subagents: None,
+            inbox: Inbox::default(),
+            turns: OpenTurns::default(),
+            skills: Arc::new(Skills::new(Vec::new())),
         };
         let registry = Registry::root();
         let registration = registry.register(builtins(&services)).unwrap();
@@ -140,6 +197,7 @@ impl Bench {
             top,
             services,
             recorder,
+            rules,
             session: SessionId::mint(),
             registry,
             reported,
@@ -204,10 +262,22 @@ impl Bench {
     }
 
     fn settle_as(&self, context: ToolContext, tool: &str, input: Value) -> Settlement {
+        self.attempt_as(context, tool, input).unwrap()
+    }
+
+    /// Settles a call that may end without a settlement.
+    pub(crate) fn attempt(&self, tool: &str, input: Value) -> Result<Settlement, SettleError> {
+        self.attempt_as(self.context(), tool, input)
+    }
+
+    fn attempt_as(&self, context: ToolContext, tool: &str, input: Value) -> Result<Settlement, SettleError> {
         run(async {
-            let turn = self.registry.turn(&spec(Audience::Operator), self.turn_services()).await.unwrap();
+            let turn =
+                self.registry.turn(&self.spec(Audience::Operator), self.turn_services()).await.unwrap();
+            let turn = Arc::new(turn);
+            let _open = self.services.turns.enter(&context.session, &context.message, &turn);
             let call = Call { context, provider_id: None, name: tool.to_owned(), input: Input::Json(input) };
-            turn.settle(call).await.unwrap()
+            turn.settle(call).await
         })
     }
 
@@ -215,7 +285,8 @@ impl Bench {
     pub(crate) fn abandon(&self, tool: &str, input: Value, after: Duration) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         let work = async {
-            let turn = self.registry.turn(&spec(Audience::Operator), self.turn_services()).await.unwrap();
+            let turn =
+                self.registry.turn(&self.spec(Audience::Operator), self.turn_services()).await.unwrap();
             let (context, name) = (self.context(), tool.to_owned());
             let call = Call { context, provider_id: None, name, input: Input::Json(input) };
             // Whether it was quicker is told by the files.
@@ -277,13 +348,21 @@ impl Bench {
     pub(crate) fn definitions(&self, model: Option<&str>) -> Vec<Definition> {
         let model = model.map(|id| Model { provider: "any".to_owned(), id: id.to_owned() });
         let audience = Audience::Model(Viewer { model, ..Viewer::default() });
-        let turn = run(self.registry.turn(&spec(audience), self.turn_services())).unwrap();
+        let turn = run(self.registry.turn(&self.spec(audience), self.turn_services())).unwrap();
         turn.definitions().to_vec()
+    }
+
+    /// The tools that a client with these features shows.
+    pub(crate) fn shown_to(&self, client: &str, flags: &[&str]) -> Vec<String> {
+        let flags = flags.iter().map(|flag| (*flag).to_owned()).collect();
+        let audience = Audience::Model(Viewer { model: None, client: client.to_owned(), flags });
+        let turn = run(self.registry.turn(&self.spec(audience), self.turn_services())).unwrap();
+        turn.definitions().iter().map(|tool| tool.name.to_string()).collect()
     }
 
     /// Every tool that is registered, also those that no model is shown.
     pub(crate) fn all_definitions(&self) -> Vec<Definition> {
-        let turn = run(self.registry.turn(&spec(Audience::Operator), self.turn_services())).unwrap();
+        let turn = run(self.registry.turn(&self.spec(Audience::Operator), self.turn_services())).unwrap();
         turn.definitions().to_vec()
     }
 
@@ -301,6 +380,11 @@ impl Bench {
         let top = self.top.path().canonicalize().unwrap();
         let top = top.to_str().unwrap();
         text.replace(&format!("{top}/ws"), "$ws").replace(&format!("{top}/out"), "$out").replace(top, "$top")
+    }
+
+    fn spec(&self, audience: Audience) -> TurnSpec {
+        let agent = AgentId::parse("build").unwrap();
+        TurnSpec { agent, rules: self.rules.clone(), audience, configuration: 0 }
     }
 
     fn turn_services(&self) -> Services {
@@ -330,15 +414,6 @@ pub(crate) fn as_nobody<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'st
     match std::thread::spawn(dropped).join() {
         Ok(value) => value,
         Err(panic) => std::panic::resume_unwind(panic),
-    }
-}
-
-fn spec(audience: Audience) -> TurnSpec {
-    TurnSpec {
-        agent: AgentId::parse("build").unwrap(),
-        rules: Arc::new(Ruleset::default()),
-        audience,
-        configuration: 0,
     }
 }
 

@@ -57,7 +57,7 @@ pub use walk::{Tree, TreeSpec};
 
 use haft::permission::Question;
 use protected::Protection;
-use root::Root;
+pub(crate) use root::Root;
 
 /// The files of one location. Cloning it is cheap.
 #[derive(Clone)]

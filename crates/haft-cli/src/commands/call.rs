@@ -1,5 +1,6 @@
 //! `haft call`: runs one tool, without a model.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use haft::{Call, CallId, Ended, Event, MessageId, Refusal, Rejection, Seq, Settlement, ToolContext, Turn};
@@ -21,8 +22,9 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, args: CallArgs) -
     let setting = Setting::load(globals, terminal)?;
     let mode = if args.dry_run { Mode::Rehearsal } else { Mode::Live };
     let location = Location::open(&setting, &args.consent, mode, Life::OneCall)?;
-    let turn = location.turn().await?;
+    let turn = Arc::new(location.turn().await?);
     let call = make_call(&setting, &turn, args.tool, &args.input, args.key)?;
+    let _open = location.enter(&call, &turn);
     let _narration =
         terminal.verbose.then(|| location.subscribe(move |seq, event| narrate(terminal, seq, event)));
 

@@ -46,6 +46,7 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal) -> Result<Exit, F
         Finding::new("store", store(&setting)),
         sandbox(&setting),
     ];
+    findings.extend(skills(&setting));
     findings.extend(setting.config.warnings().iter().map(|warning| Finding {
         about: "warning",
         ok: true,
@@ -84,6 +85,15 @@ fn sandbox(setting: &Setting) -> Finding {
     Finding { about: "sandbox", ok: true, text: format!("{}{configured}", sandbox.report()) }
 }
 
+/// The skills that are found. One that cannot be read is a mistake of its author, but must be known.
+fn skills(setting: &Setting) -> Vec<Finding> {
+    let found = crate::skills::of(setting).find();
+    let names: Vec<&str> = found.skills.keys().map(String::as_str).collect();
+    let names = if names.is_empty() { "none".to_owned() } else { visible(&names.join(", ")) };
+    let warnings = found.warnings.into_iter().map(|text| Finding { about: "warning", ok: true, text });
+    std::iter::once(Finding { about: "skills", ok: true, text: names }).chain(warnings).collect()
+}
+
 fn project(setting: &Setting) -> String {
     let trust = if setting.trusted { "trusted" } else { "not trusted: its configuration can only narrow" };
     format!("{} ({trust})", visible(&setting.project().to_string_lossy()))
@@ -106,7 +116,7 @@ fn config(setting: &Setting) -> String {
 
 fn rules(setting: &Setting) -> Result<String, Failure> {
     let rules = ruleset(setting, &ConsentArgs::default())?;
-    let agents: Vec<String> = setting.config.agents().into_iter().collect();
+    let agents: Vec<String> = setting.config.agent_names().into_iter().collect();
     let agents = visible(&agents.join(", "));
     Ok(format!("{} rules for {} (agents: {agents})", rules.rules().count(), setting.agent))
 }

@@ -38,7 +38,7 @@ const FOR_ALL: [Row; 10] = [
 
 /// A shipped agent: its name and what it may do more or less than others.
 #[rustfmt::skip]
-const AGENTS: [(&str, &[Row]); 4] = [
+const AGENTS: [(&str, &[Row]); 7] = [
     ("build", &[
         ("question",   "*", Allow),
         ("plan_enter", "*", Allow),
@@ -50,6 +50,8 @@ const AGENTS: [(&str, &[Row]); 4] = [
         ("edit",      "*",                   Deny),
         ("edit",      ".opencode/plans/*.md", Allow),
         ("edit",      ".haft/plans/*.md",     Allow),
+        (GUARDED[0],  ".opencode/plans/*.md", Allow),
+        (GUARDED[0],  ".haft/plans/*.md",     Allow),
     ]),
     ("general", &[
         ("todowrite", "*", Deny),
@@ -68,6 +70,10 @@ const AGENTS: [(&str, &[Row]); 4] = [
         ("doom_loop",          "*", Ask),
         ("external_directory", "*", Ask),
     ]),
+    // These only write.
+    ("compaction", &[("*", "*", Deny)]),
+    ("summary",    &[("*", "*", Deny)]),
+    ("title",      &[("*", "*", Deny)]),
 ];
 
 /// The agent whose plans are kept with haft's data.

@@ -9,14 +9,16 @@
 //! 7. the text in `OPENCODE_CONFIG_CONTENT` and `HAFT_CONFIG_CONTENT`
 //! 8. the rules in `OPENCODE_PERMISSION` and `HAFT_PERMISSION`
 //!
-//! The four names are `opencode.json`, `opencode.jsonc`, `haft.json` and `haft.jsonc`. Numbers 4 and 5 are the
-//! project's word; all others are the person's. A directory that is both is the person's.
+//! The four names are `opencode.json`, `opencode.jsonc`, `haft.json` and `haft.jsonc`. In the directories of 1, 2, 5
+//! and 6 agents follow that are written in Markdown. Numbers 4 and 5 are the project's word; all others are the
+//! person's. A directory that is both is the person's.
 
 use std::path::{Path, PathBuf};
 
 use haft::permission::Layer;
 
 use super::error::ConfigError;
+use super::markdown::{self, AgentFile};
 use super::read::shown_path;
 use crate::paths::{Env, Paths};
 
@@ -58,6 +60,8 @@ pub(crate) enum Content {
     Inline(String),
     /// In a variable that holds nothing but rules.
     Rules(String),
+    /// In a Markdown file that describes one agent.
+    Agent(AgentFile),
 }
 
 impl Source {
@@ -65,6 +69,7 @@ impl Source {
     pub(crate) fn path(&self) -> Option<&Path> {
         match &self.content {
             Content::File(path) | Content::Named { path, .. } => Some(path),
+            Content::Agent(file) => Some(&file.path),
             Content::Inline(_) | Content::Rules(_) => None,
         }
     }
@@ -82,24 +87,28 @@ const NAMES: [(&str, Family); 4] = [
 
 /// Lists every place where configuration may be, the most important last. `cwd` lies at or below `root`.
 pub(crate) fn sources(env: &Env, paths: &Paths, cwd: &Path, root: &Path) -> Result<Vec<Source>, ConfigError> {
-    let named_directory = env.get("OPENCODE_CONFIG_DIR").map(|value| cwd.join(value));
-    let dot_opencode = paths.home.as_ref().map(|home| home.join(".opencode"));
-
+    let Persons { dot_opencode, named_directory } = Persons::of(env, paths, cwd);
     let mut sources = Vec::new();
     if let Some(directory) = &paths.opencode {
         sources.push(file(directory.join("config.json"), Family::Opencode, Layer::Global));
         sources.extend(in_directory(directory, Layer::Global));
+        sources.extend(agents_in(directory, Layer::Global));
     }
     sources.extend(in_directory(&paths.config, Layer::Global));
+    sources.extend(agents_in(&paths.config, Layer::Global));
     sources.extend(named_file(env, cwd, "OPENCODE_CONFIG", Family::Opencode));
     sources.extend(named_file(env, cwd, "HAFT_CONFIG", Family::Haft));
     if !env.is_on("OPENCODE_DISABLE_PROJECT_CONFIG") {
-        let persons =
-            [paths.opencode.as_ref(), Some(&paths.config), dot_opencode.as_ref(), named_directory.as_ref()];
-        sources.extend(of_project(cwd, root, &persons.into_iter().flatten().collect::<Vec<_>>()));
+        let (plain, hidden) = of_project(env, paths, cwd, root);
+        sources.extend(plain.iter().flat_map(|directory| in_directory(directory, Layer::Project)));
+        for directory in &hidden {
+            sources.extend(in_directory(directory, Layer::Project));
+            sources.extend(agents_in(directory, Layer::Project));
+        }
     }
     for directory in [dot_opencode, named_directory].into_iter().flatten() {
         sources.extend(in_directory(&directory, Layer::Global));
+        sources.extend(agents_in(&directory, Layer::Global));
     }
     let variables: [Variable; 4] = [
         ("OPENCODE_CONFIG_CONTENT", Family::Opencode, Content::Inline),
@@ -116,8 +125,40 @@ pub(crate) fn sources(env: &Env, paths: &Paths, cwd: &Path, root: &Path) -> Resu
     Ok(sources)
 }
 
-/// The project's files from the root down, then its directories from the working directory up.
-fn of_project(cwd: &Path, root: &Path, persons: &[&PathBuf]) -> Vec<Source> {
+/// The directories that hold more than files of configuration, such as agents and skills, in the order of their
+/// sources, each with whose word it is.
+pub(crate) fn directories(env: &Env, paths: &Paths, cwd: &Path, root: &Path) -> Vec<(PathBuf, Layer)> {
+    let Persons { dot_opencode, named_directory } = Persons::of(env, paths, cwd);
+    let hidden = match env.is_on("OPENCODE_DISABLE_PROJECT_CONFIG") {
+        true => Vec::new(),
+        false => of_project(env, paths, cwd, root).1,
+    };
+    let first = paths.opencode.iter().chain([&paths.config]).cloned().map(|path| (path, Layer::Global));
+    let last = dot_opencode.into_iter().chain(named_directory).map(|path| (path, Layer::Global));
+    first.chain(hidden.into_iter().map(|path| (path, Layer::Project))).chain(last).collect()
+}
+
+/// The person's own directories apart from those of the system.
+struct Persons {
+    dot_opencode: Option<PathBuf>,
+    named_directory: Option<PathBuf>,
+}
+
+impl Persons {
+    fn of(env: &Env, paths: &Paths, cwd: &Path) -> Persons {
+        Persons {
+            dot_opencode: paths.home.as_ref().map(|home| home.join(".opencode")),
+            named_directory: env.get("OPENCODE_CONFIG_DIR").map(|value| cwd.join(value)),
+        }
+    }
+}
+
+/// The project's directories from the root down, then its hidden ones from the working directory up.
+fn of_project(env: &Env, paths: &Paths, cwd: &Path, root: &Path) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    let Persons { dot_opencode, named_directory } = Persons::of(env, paths, cwd);
+    let persons =
+        [paths.opencode.as_ref(), Some(&paths.config), dot_opencode.as_ref(), named_directory.as_ref()];
+    let persons: Vec<&PathBuf> = persons.into_iter().flatten().collect();
     let real: Vec<PathBuf> = persons.iter().filter_map(|directory| directory.canonicalize().ok()).collect();
     let is_persons =
         |directory: &PathBuf| persons.contains(&directory) || real.iter().any(|real| real == directory);
@@ -128,8 +169,19 @@ fn of_project(cwd: &Path, root: &Path, persons: &[&PathBuf]) -> Vec<Source> {
     let plain = levels.iter().rev().map(|level| level.to_path_buf());
     let hidden = levels.iter().flat_map(|level| [level.join(".opencode"), level.join(".haft")]);
     let hidden = hidden.filter(|directory| directory.is_dir());
-    let directories = plain.chain(hidden).filter(|directory| !is_persons(directory));
-    directories.flat_map(|directory| in_directory(&directory, Layer::Project)).collect()
+    let not_persons = |directory: &PathBuf| !is_persons(directory);
+    (plain.filter(not_persons).collect(), hidden.filter(not_persons).collect())
+}
+
+/// The agents that a directory describes in Markdown.
+fn agents_in(directory: &Path, layer: Layer) -> Vec<Source> {
+    let source = |file: AgentFile| Source {
+        name: shown_path(&file.path),
+        content: Content::Agent(file),
+        family: Family::Opencode,
+        layer,
+    };
+    markdown::agent_files(directory).into_iter().map(source).collect()
 }
 
 fn in_directory(directory: &Path, layer: Layer) -> [Source; 4] {

@@ -1,7 +1,7 @@
 //! The configuration: opencode's, read as opencode reads it, and haft's own beside it.
 //!
 //! [`discover`] says which sources there are and in which order; [`text`] reads one and puts in what it refers to;
-//! [`parse`] makes [`node`]s of it that know their places; [`schema`] checks the keys; [`rules`] takes the permission
+//! [`parse`] and [`markdown`] make [`node`]s of it that know their places; [`schema`] checks the keys; [`rules`] takes the permission
 //! rules out, [`merge`] joins the rest. Everything is read once.
 //!
 //! Until the person trusts a project, its files can only narrow: their rules count where they are stricter, nothing
@@ -11,6 +11,7 @@ mod agents;
 mod defaults;
 mod discover;
 mod error;
+mod markdown;
 mod merge;
 mod node;
 mod parse;
@@ -20,6 +21,7 @@ mod references;
 mod rules;
 mod schema;
 mod settings;
+mod shipped;
 mod text;
 mod warning;
 
@@ -32,7 +34,8 @@ use std::sync::Arc;
 
 use haft::permission::{Layer, Origin, Rule, Ruleset};
 
-pub(crate) use agents::AgentError;
+pub(crate) use agents::{Agent, AgentError};
+pub(crate) use discover::directories;
 pub(crate) use error::{ConfigError, Located};
 pub(crate) use node::Node;
 pub(crate) use permission::{permission_file, permission_rules, plain_rules};
@@ -115,9 +118,20 @@ impl Config {
         Ok(rules::join(&self.rules, agent, &self.data, session))
     }
 
-    /// The agents that may work, sorted.
-    pub(crate) fn agents(&self) -> BTreeSet<String> {
-        agents::known(&self.merged)
+    /// The names of the agents that may work, sorted, without those that haft keeps to itself.
+    pub(crate) fn agent_names(&self) -> BTreeSet<String> {
+        agents::names(&self.merged)
+    }
+
+    /// An agent that may work.
+    pub(crate) fn agent(&self, name: &str) -> Result<Agent, AgentError> {
+        agents::check(name, &self.merged, &self.rules)?;
+        Ok(agents::read(name, &self.merged))
+    }
+
+    /// The agents that may work, sorted by name, those that haft keeps to itself among them.
+    pub(crate) fn agents(&self) -> Vec<Agent> {
+        agents::known(&self.merged).iter().map(|name| agents::read(name, &self.merged)).collect()
     }
 
     /// What stands under a key at the top, merged. Rules are not part of it.
@@ -176,12 +190,12 @@ impl Loading<'_> {
                 let rules = self.collector.permission(&value.span, &value, voice, &mut warnings)?;
                 SourceRules::alone(standing, rules)
             }
-            Content::File(_) | Content::Named { .. } | Content::Inline(_) => {
-                let text = match standing {
-                    Standing::Full => self.expand(text, &source, &mut warnings)?,
-                    Standing::Narrowing => text,
+            Content::File(_) | Content::Named { .. } | Content::Inline(_) | Content::Agent(_) => {
+                let mut root = match (&source.content, standing) {
+                    (Content::Agent(file), _) => markdown::parse(&text, file)?,
+                    (_, Standing::Full) => parse::parse(&self.expand(text, &source, &mut warnings)?)?,
+                    (_, Standing::Narrowing) => parse::parse(&text)?,
                 };
-                let mut root = parse::parse(&text)?;
                 schema::check(&root, source.family, &mut warnings)?;
                 let rules =
                     SourceRules::take(&mut root, standing, &mut self.collector, voice, &mut warnings)?;
@@ -224,7 +238,7 @@ impl Loading<'_> {
 fn read(source: &Source) -> Result<Option<Arc<Text>>, ConfigError> {
     let name = &source.name;
     match &source.content {
-        Content::File(path) => Text::read(name, path),
+        Content::File(path) | Content::Agent(markdown::AgentFile { path, .. }) => Text::read(name, path),
         Content::Named { variable, path } => match Text::read(name, path)? {
             Some(text) => Ok(Some(text)),
             None => Err(ConfigError::Missing { variable, name: name.clone() }),

@@ -112,6 +112,19 @@ impl Node {
         }
     }
 
+    /// A number.
+    pub(crate) fn as_number(&self) -> Option<f64> {
+        match &self.kind {
+            Kind::Number(number) => number.as_f64(),
+            Kind::Null | Kind::Bool(_) | Kind::Text(_) | Kind::List(_) | Kind::Object(_) => None,
+        }
+    }
+
+    /// The texts of a list; what is no text is passed over.
+    pub(crate) fn texts(&self) -> Vec<String> {
+        self.as_list().unwrap_or_default().iter().filter_map(Node::as_text).map(str::to_owned).collect()
+    }
+
     /// The value without its places.
     pub(crate) fn json(&self) -> Value {
         match &self.kind {

@@ -29,8 +29,14 @@ enum Holds {
     Switch,
     /// A whole number above zero.
     Count,
+    /// A whole number, which may be zero.
+    Whole,
+    /// A number.
+    Number,
     /// A text.
     Text,
+    /// One of these words.
+    Word(&'static [&'static str], &'static str),
     /// A list.
     List,
     /// These keys and no others.
@@ -80,7 +86,36 @@ const fn haft(name: &'static str, holds: Holds) -> Key {
     Key { name, holds, readers: Readers::Haft }
 }
 
-const AGENT: &[Key] = &[both("disable", Holds::Switch)];
+const AGENT: &[Key] = &[
+    both("color", Holds::Any),
+    both("description", Holds::Text),
+    both("disable", Holds::Switch),
+    both("hidden", Holds::Switch),
+    both("maxSteps", Holds::Count),
+    both("mode", Holds::Word(&["primary", "subagent", "all"], "\"primary\", \"subagent\" or \"all\"")),
+    both("model", Holds::Text),
+    both("options", Holds::Any),
+    both("prompt", Holds::Text),
+    both("steps", Holds::Count),
+    both("temperature", Holds::Number),
+    both("top_p", Holds::Number),
+    both("variant", Holds::Text),
+];
+
+/// Whether a key of an agent means something by itself; others are passed on to the model's provider.
+pub(crate) fn is_of_agent(key: &str) -> bool {
+    AGENT.iter().any(|known| known.name == key)
+}
+
+const COMPACTION: &[Key] = &[
+    both("auto", Holds::Switch),
+    both("model", Holds::Any),
+    both("prune", Holds::Switch),
+    both("reserved", Holds::Any),
+    both("tail_turns", Holds::Any),
+];
+
+const SKILLS: &[Key] = &[both("paths", Holds::List), both("urls", Holds::List)];
 
 const TOOL_OUTPUT: &[Key] = &[
     both("max_lines", Holds::Count),
@@ -136,7 +171,7 @@ const TOP: &[Key] = &[
     both("autoupdate", Holds::Any),
     haft("client", Holds::Text),
     both("command", Holds::Any),
-    both("compaction", Holds::Any),
+    both("compaction", Holds::Keys(COMPACTION)),
     both("default_agent", Holds::Text),
     both("disabled_providers", Holds::Any),
     both("enabled_providers", Holds::Any),
@@ -162,11 +197,11 @@ const TOP: &[Key] = &[
     both("server", Holds::Any),
     both("share", Holds::Any),
     both("shell", Holds::TextOrKeys(SHELL)),
-    both("skills", Holds::Any),
+    both("skills", Holds::Keys(SKILLS)),
     both("small_model", Holds::Any),
     both("snapshot", Holds::Any),
     haft("store", Holds::Any),
-    both("subagent_depth", Holds::Any),
+    both("subagent_depth", Holds::Whole),
     haft("telemetry", Holds::Any),
     both("theme", Holds::Any),
     both("tool_output", Holds::Keys(TOOL_OUTPUT)),
@@ -214,7 +249,10 @@ fn check_value(
         Holds::Count => {
             value.as_count().is_none_or(|count| count == 0).then_some("a whole number above zero")
         }
+        Holds::Whole => value.as_count().is_none().then_some("a whole number"),
+        Holds::Number => (!matches!(value.kind, Kind::Number(_))).then_some("a number"),
         Holds::Text => value.as_text().is_none().then_some("a text"),
+        Holds::Word(words, expected) => return check_word(value, words, expected),
         Holds::List => (!matches!(value.kind, Kind::List(_))).then_some("an array"),
         Holds::TextOrKeys(_) if value.as_text().is_some() => None,
         Holds::Keys(keys) | Holds::TextOrKeys(keys) => return check_keys(value, keys, family, warnings),
@@ -240,6 +278,15 @@ fn check_value(
         }
     };
     expected.map_or(Ok(()), |expected| Err(value.expected(expected)))
+}
+
+fn check_word(value: &Node, words: &[&str], expected: &'static str) -> Result<(), ConfigError> {
+    let Some(word) = value.as_text() else { return Err(value.expected(expected)) };
+    if words.contains(&word) {
+        return Ok(());
+    }
+    let nearest = haft::nearest(word, words.iter().copied()).map(str::to_owned);
+    Err(Located::new(Problem::Word { expected, found: value.described(), nearest }, &value.span).into())
 }
 
 fn check_named(
@@ -278,6 +325,9 @@ pub(crate) mod tests {
                     | Holds::Any
                     | Holds::Switch
                     | Holds::Count
+                    | Holds::Whole
+                    | Holds::Number
+                    | Holds::Word(..)
                     | Holds::Text
                     | Holds::List => {}
                 }

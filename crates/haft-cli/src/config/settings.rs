@@ -31,6 +31,18 @@ impl Default for Retention {
     }
 }
 
+/// How deep agents give tasks to agents unless more is configured.
+const SUBAGENT_DEPTH: u64 = 1;
+
+/// How conversations are kept short.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Compaction {
+    /// Whether a conversation that grew too long is summed up by itself.
+    pub(crate) auto: bool,
+    /// Whether old outputs of tools are left out.
+    pub(crate) prune: bool,
+}
+
 /// What is said about how commands are confined.
 #[derive(Debug, Default)]
 pub(crate) struct SandboxWords<'c> {
@@ -213,6 +225,51 @@ impl Config {
     /// The agent that works when nobody names one.
     pub(crate) fn default_agent(&self) -> &str {
         self.get("default_agent").and_then(Node::as_text).unwrap_or(DEFAULT_AGENT)
+    }
+
+    /// How deep agents may give tasks to agents; zero means not at all.
+    #[allow(dead_code, reason = "for conversations")]
+    pub(crate) fn subagent_depth(&self) -> u64 {
+        self.get("subagent_depth").and_then(Node::as_count).unwrap_or(SUBAGENT_DEPTH)
+    }
+
+    /// Paths and globs of instructions for the system prompt.
+    pub(crate) fn instructions(&self) -> Vec<String> {
+        self.get("instructions").map(Node::texts).unwrap_or_default()
+    }
+
+    /// How conversations are kept short.
+    #[allow(dead_code, reason = "for conversations")]
+    pub(crate) fn compaction(&self) -> Compaction {
+        let is_on =
+            |key: &str| self.get("compaction").and_then(|table| table.get(key)?.as_bool()) != Some(false);
+        Compaction { auto: is_on("auto"), prune: is_on("prune") }
+    }
+
+    /// Tools that only the agents have that a person speaks to.
+    #[allow(dead_code, reason = "for conversations")]
+    pub(crate) fn primary_tools(&self) -> Vec<String> {
+        self.get("experimental")
+            .and_then(|table| table.get("primary_tools"))
+            .map(Node::texts)
+            .unwrap_or_default()
+    }
+
+    /// Whether a conversation goes on after the person declined a call.
+    #[allow(dead_code, reason = "for conversations")]
+    pub(crate) fn continues_on_deny(&self) -> bool {
+        let switch = |table: &Node| table.get("continue_loop_on_deny").and_then(Node::as_bool);
+        self.get("experimental").and_then(switch) == Some(true)
+    }
+
+    /// Further directories of skills, as they are written.
+    pub(crate) fn skill_paths(&self) -> Vec<String> {
+        self.get("skills").and_then(|skills| skills.get("paths")).map(Node::texts).unwrap_or_default()
+    }
+
+    /// Addresses that skills are installed from.
+    pub(crate) fn skill_urls(&self) -> Vec<String> {
+        self.get("skills").and_then(|skills| skills.get("urls")).map(Node::texts).unwrap_or_default()
     }
 
     fn count(&self, table: &str, key: &str) -> Option<u64> {

@@ -1,5 +1,6 @@
 //! The configuration as a whole, in a world of temporary directories.
 
+mod agents;
 mod errors;
 mod narrowing;
 mod order;

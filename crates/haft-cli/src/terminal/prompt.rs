@@ -6,7 +6,7 @@
 use std::io::{BufRead, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use haft::permission::{Answer, Asker, Reply, Request, Scope};
+use haft::permission::{Answer, Asker, Inquiry, Reply, Request, Scope, Told};
 use haft::{BoxFuture, visible, visible_lines};
 
 use super::Style;
@@ -36,6 +36,15 @@ impl Asker for TerminalAsker {
             let reply = asked.await.ok().flatten();
             Answer::Reply(reply.unwrap_or(Reply::Reject(None)))
         })
+    }
+
+    fn inquire<'a>(&'a self, inquiry: &'a Inquiry) -> BoxFuture<'a, Told> {
+        let (style, turn, inquiry) = (self.style, self.turn.clone(), inquiry.clone());
+        let asked = tokio::task::spawn_blocking(move || {
+            let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
+            super::inquire::converse(&inquiry, style)
+        });
+        Box::pin(async move { asked.await.ok().flatten().map_or(Told::Dismissed, Told::Answers) })
     }
 }
 
@@ -103,12 +112,12 @@ pub(crate) fn confirm(question: &str) -> bool {
     answer.is_some_and(|answer| matches!(answer.to_lowercase().as_str(), "y" | "yes"))
 }
 
-fn say(text: &str) {
+pub(super) fn say(text: &str) {
     // If standard error is gone nobody sees the question, and the end of input rejects it.
     let _gone = writeln!(std::io::stderr().lock(), "{text}");
 }
 
-fn read_line(prompt: &str) -> Option<String> {
+pub(super) fn read_line(prompt: &str) -> Option<String> {
     let mut err = std::io::stderr().lock();
     err.write_all(prompt.as_bytes()).and_then(|()| err.flush()).ok()?;
     drop(err);

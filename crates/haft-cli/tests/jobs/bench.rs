@@ -77,6 +77,11 @@ impl Bench {
             after: Arc::new([]),
             jobs: Some(jobs.clone()),
             hooks,
+            asker: Arc::new(haft::permission::Nobody(String::new())),
+            subagents: None,
+            inbox: haft::Inbox::default(),
+            turns: haft::OpenTurns::default(),
+            skills: Arc::default(),
         };
         let registry = Registry::root();
         let registration = registry.register(builtins(&tools)).unwrap();

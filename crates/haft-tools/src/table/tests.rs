@@ -39,16 +39,26 @@ fn models_are_shown_what_suits_them() {
     let shown = |model| -> Vec<String> {
         bench.definitions(model).iter().map(|tool| tool.name.to_string()).collect()
     };
-    let all = ["bash", "read", "glob", "grep", "edit", "write", "list", "todowrite", "todoread"];
+    let all = ["bash", "read", "glob", "grep", "edit", "write", "list", "todowrite", "todoread", "skill"];
     assert_eq!(shown(None), [&all[..], &["apply_patch"]].concat());
     assert_eq!(shown(Some("claude-sonnet-4-5")), all);
     assert_eq!(
         shown(Some("gpt-5")),
-        ["bash", "read", "glob", "grep", "list", "todowrite", "todoread", "apply_patch"]
+        ["bash", "read", "glob", "grep", "list", "todowrite", "todoread", "skill", "apply_patch"]
     );
-    let order: Vec<String> = bench.all_definitions().iter().map(|tool| tool.name.to_string()).collect();
-    let all = [&["invalid", "bash", "jobs"], &all[1..], &["apply_patch", "patch", "undo"]].concat();
-    assert_eq!(order, all);
+}
+
+#[test]
+fn what_needs_a_person_or_a_feature_is_shown_with_it() {
+    let bench = Bench::new();
+    let plain = bench.shown_to("mcp", &[]);
+    let added = |client: &str, flags: &[&str]| -> Vec<String> {
+        bench.shown_to(client, flags).into_iter().filter(|name| !plain.contains(name)).collect()
+    };
+    assert_eq!(added("cli", &[]), ["question"]);
+    assert_eq!(added("desktop", &["plan"]), ["question"]);
+    assert_eq!(added("cli", &["plan"]), ["question", "plan_exit", "plan_enter"]);
+    assert_eq!(added("mcp", &["batch", "plan"]), ["batch"]);
 }
 
 #[test]
@@ -57,6 +67,7 @@ fn tools_that_change_files_share_an_action() {
         Bench::new().all_definitions().iter().map(|tool| format!("{} {}", tool.name, tool.action)).collect();
     let expected = [
         "invalid invalid",
+        "question question",
         "bash bash",
         "jobs bash",
         "read read",
@@ -65,10 +76,15 @@ fn tools_that_change_files_share_an_action() {
         "edit edit",
         "write edit",
         "list list",
+        "task task",
         "todowrite todowrite",
         "todoread todoread",
+        "skill skill",
         "apply_patch edit",
         "patch edit",
+        "batch batch",
+        "plan_exit plan_exit",
+        "plan_enter plan_enter",
         "undo edit",
     ];
     assert_eq!(actions, expected);
@@ -99,6 +115,65 @@ fn schemas_are_what_models_know() {
           "required": [
             "tool",
             "error"
+          ]
+        }
+
+        question
+        {
+          "type": "object",
+          "additionalProperties": false,
+          "properties": {
+            "questions": {
+              "type": "array",
+              "items": {
+                "type": "object",
+                "properties": {
+                  "question": {
+                    "description": "The whole question.",
+                    "type": "string"
+                  },
+                  "header": {
+                    "description": "A very short label for it, of at most 30 characters.",
+                    "type": "string"
+                  },
+                  "options": {
+                    "description": "What can be chosen.",
+                    "type": "array",
+                    "items": {
+                      "type": "object",
+                      "properties": {
+                        "label": {
+                          "description": "What is shown, in one to five words.",
+                          "type": "string"
+                        },
+                        "description": {
+                          "description": "What choosing it means.",
+                          "type": "string"
+                        }
+                      },
+                      "required": [
+                        "label",
+                        "description"
+                      ]
+                    }
+                  },
+                  "multiple": {
+                    "description": "Whether several can be chosen.",
+                    "type": "boolean"
+                  }
+                },
+                "required": [
+                  "question",
+                  "header",
+                  "options"
+                ]
+              },
+              "description": "The questions to ask.",
+              "minItems": 1
+            }
+          },
+          "required": [
+            "questions"
           ]
         }
 
@@ -315,6 +390,43 @@ fn schemas_are_what_models_know() {
           }
         }
 
+        task
+        {
+          "type": "object",
+          "additionalProperties": false,
+          "properties": {
+            "description": {
+              "type": "string",
+              "description": "What is to be done, in three to five words."
+            },
+            "prompt": {
+              "type": "string",
+              "description": "The task. The agent knows nothing but this: say all that it needs, and what it is to report."
+            },
+            "subagent_type": {
+              "type": "string",
+              "description": "The name of the agent."
+            },
+            "command": {
+              "type": "string",
+              "description": "The command that led to this task."
+            },
+            "task_id": {
+              "type": "string",
+              "description": "The id of an earlier task, to go on with it instead of beginning anew."
+            },
+            "background": {
+              "type": "boolean",
+              "description": "Whether to go on at once; what comes of the task is told later."
+            }
+          },
+          "required": [
+            "description",
+            "prompt",
+            "subagent_type"
+          ]
+        }
+
         todowrite
         {
           "type": "object",
@@ -359,6 +471,21 @@ fn schemas_are_what_models_know() {
           "additionalProperties": false
         }
 
+        skill
+        {
+          "type": "object",
+          "additionalProperties": false,
+          "properties": {
+            "name": {
+              "type": "string",
+              "description": "The name of the skill."
+            }
+          },
+          "required": [
+            "name"
+          ]
+        }
+
         apply_patch
         {
           "type": "object",
@@ -387,6 +514,53 @@ fn schemas_are_what_models_know() {
           "required": [
             "patchText"
           ]
+        }
+
+        batch
+        {
+          "type": "object",
+          "additionalProperties": false,
+          "properties": {
+            "tool_calls": {
+              "type": "array",
+              "items": {
+                "type": "object",
+                "properties": {
+                  "tool": {
+                    "description": "The name of the tool.",
+                    "type": "string"
+                  },
+                  "parameters": {
+                    "description": "What the tool is given.",
+                    "type": "object",
+                    "additionalProperties": true
+                  }
+                },
+                "additionalProperties": false,
+                "required": [
+                  "tool",
+                  "parameters"
+                ]
+              },
+              "description": "The calls to make, 25 at most.",
+              "minItems": 1
+            }
+          },
+          "required": [
+            "tool_calls"
+          ]
+        }
+
+        plan_exit
+        {
+          "type": "object",
+          "additionalProperties": false
+        }
+
+        plan_enter
+        {
+          "type": "object",
+          "additionalProperties": false
         }
 
         undo

@@ -22,12 +22,18 @@ const NEIGHBOURS_MAX: usize = 10_000;
 pub struct ReadTarget {
     place: Place,
     action: Action,
+    is_named: bool,
 }
 
 impl ReadTarget {
     /// A place to look at, under the action its rules are filed under.
     pub fn new(place: Place, action: Action) -> ReadTarget {
-        ReadTarget { place, action }
+        ReadTarget { place, action, is_named: false }
+    }
+
+    /// A place that the person has named themselves: nobody is asked whether to leave the workspace for it.
+    pub fn named(place: Place, action: Action) -> ReadTarget {
+        ReadTarget { place, action, is_named: true }
     }
 
     /// Where it is.
@@ -38,7 +44,11 @@ impl ReadTarget {
 
 impl Ask for ReadTarget {
     fn questions(&self) -> Vec<Question> {
-        questions(&self.place, Protection::None, &self.action)
+        let mut questions = questions(&self.place, Protection::None, &self.action);
+        if self.is_named {
+            questions.retain(|question| question.action == self.action);
+        }
+        questions
     }
 
     fn reach(&self) -> Reach {

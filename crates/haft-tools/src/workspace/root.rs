@@ -13,31 +13,31 @@ use rustix::io::Errno;
 use super::commit::sync;
 
 /// A directory that was opened once.
-pub(super) struct Root {
+pub(crate) struct Root {
     path: PathBuf,
     fd: OwnedFd,
 }
 
 impl Root {
     /// Opens a canonical path.
-    pub(super) fn open(path: &Path) -> io::Result<Root> {
+    pub(crate) fn open(path: &Path) -> io::Result<Root> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let fd = rustix::fs::open(path, flags, Mode::empty())?;
         Ok(Root { path: path.to_owned(), fd })
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// The path from the root, if the canonical path lies in it.
-    pub(super) fn relative(&self, real: &Path) -> Option<PathBuf> {
+    pub(crate) fn relative(&self, real: &Path) -> Option<PathBuf> {
         let relative = real.strip_prefix(&self.path).ok()?;
         Some(if relative.as_os_str().is_empty() { PathBuf::from(".") } else { relative.to_owned() })
     }
 
     /// Opens what is at a relative path without links.
-    pub(super) fn open_at(&self, relative: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+    pub(crate) fn open_at(&self, relative: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
         let flags = flags | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         match self.open_beneath(relative, flags) {
             // The kernel has no such call, or a filter forbids it.

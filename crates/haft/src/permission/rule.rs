@@ -193,14 +193,18 @@ impl Ruleset {
         deciding
     }
 
-    /// A rule that would have decided instead of one that allows, if what is unknown about the resource were known.
+    /// A rule that would have been stricter, if what is unknown about the resource were known. Each list is read for
+    /// itself: what stands in it after its last word on the resource might have been that word.
     pub fn possibly_deciding(&self, action: &Action, resource: &Resource) -> Option<&Rule> {
         if resource.is_known_whole() {
             return None;
         }
-        let allowing = self.deciding(action, resource).filter(|rule| rule.effect == Effect::Allow)?;
-        let later = self.rules().rev().take_while(|rule| !std::ptr::eq(allowing, *rule));
-        later.into_iter().find(|rule| rule.might_cover(action, resource))
+        let strictness = self.deciding(action, resource).map_or(Effect::Ask, |rule| rule.effect);
+        let lists = std::iter::once(&self.rules).chain(&self.narrowing);
+        lists.rev().find_map(|rules| {
+            let later = rules.iter().rev().take_while(|rule| !rule.covers(action, resource));
+            later.into_iter().find(|rule| rule.effect > strictness && rule.might_cover(action, resource))
+        })
     }
 
     /// What the rules say. Nothing said means ask, and so does what might be said.

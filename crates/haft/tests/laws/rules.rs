@@ -209,4 +209,17 @@ fn what_might_be_denied_is_asked_about_and_no_grant_answers() {
     assert_eq!(decide("bash *: allow\nbash touch *: deny").effect, Effect::Allow);
     assert_eq!(decide("bash rm -rf *: deny\nbash *: allow").effect, Effect::Allow);
     assert_eq!(decide("bash *: allow\nuntrusted bash *-rf*: deny").effect, Effect::Ask);
+    // Nor where it would be asked about anyway.
+    for text in [
+        "bash *: ask\nbash rm -rf *: deny",
+        "bash rm -rf *: deny",
+        "bash *: ask\nuntrusted bash rm -rf *: deny",
+        "bash *: allow\nbash rm -rf *: deny\nuntrusted bash *: ask",
+    ] {
+        assert_eq!(decide(text).effect, Effect::Ask, "{text}");
+    }
+    assert_eq!(
+        decide("bash *: ask\nuntrusted bash rm -rf *: deny\nuntrusted bash *: allow").effect,
+        Effect::Allow
+    );
 }

@@ -156,6 +156,42 @@ proptest! {
     }
 
     #[test]
+    fn whoever_works_for_somebody_may_do_no_more_than_they_may(
+        chain in vec((lines(5), lines(3)), 2..5),
+        granted in one_of(&PATTERNS),
+        action in one_of(&ACTIONS),
+        resource in one_of(&RESOURCES),
+        known in 0..4_usize,
+    ) {
+        let on = Action::new(action);
+        let plain = Resource::new(resource);
+        let begun = plain.clone().allowed(Allowed::ByEverythingOnly).beginning(&resource[..known.min(resource.len())]);
+        let grant = Grant {
+            id: GrantId::mint(),
+            scope: Scope::Project,
+            session: SessionId::mint(),
+            action: on.clone(),
+            resource: Pattern::new(granted),
+        };
+        let alone: Vec<Ruleset> = chain.iter().map(|(trusted, untrusted)| ruleset(trusted, untrusted)).collect();
+        let mut working = alone[0].clone();
+        for own in &alone[1..] {
+            let child = own.clone().within(&working);
+            for to in [&plain, &begun] {
+                for grants in [&[][..], std::slice::from_ref(&grant)] {
+                    let effect = |set: &Ruleset| decide(set, grants, &on, to).effect;
+                    prop_assert!(effect(&child) >= effect(&working), "more than the parent");
+                    prop_assert!(effect(&child) >= effect(own), "more than its own rules");
+                }
+            }
+            let (of_parent, of_own) = (working.effect(&on, &plain), own.effect(&on, &plain));
+            prop_assert_eq!(child.effect(&on, &plain), of_parent.max(of_own), "and no less than both allow");
+            prop_assert!(child.disables(&on) || !(working.disables(&on) || own.disables(&on)), "shown what was hidden");
+            working = child;
+        }
+    }
+
+    #[test]
     fn what_is_disabled_can_never_be_allowed(trusted in lines(6), untrusted in lines(4), action in one_of(&ACTIONS)) {
         let set = ruleset(&trusted, &untrusted);
         let on = Action::new(action);

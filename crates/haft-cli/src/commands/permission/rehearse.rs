@@ -1,5 +1,7 @@
 //! `haft permission preview` and `suggest-always`, and dry runs: a call is rehearsed, and nothing is done.
 
+use std::sync::Arc;
+
 use haft::permission::{Effect, Rehearsed, strictest};
 use haft::{Refusal, Rejection, Settlement, visible, visible_lines};
 use serde_json::{Value, json};
@@ -51,8 +53,9 @@ async fn rehearse(
     consent: &ConsentArgs,
 ) -> Result<Result<Vec<Rehearsed>, Exit>, Failure> {
     let location = Location::open(setting, consent, Mode::Rehearsal, Life::OneCall)?;
-    let turn = location.turn().await?;
+    let turn = Arc::new(location.turn().await?);
     let call = make_call(setting, &turn, tool, input, None)?;
+    let _open = location.enter(&call, &turn);
     let outcome = turn.settle(call.clone()).await;
     if let Ok(Settlement::Rejected(Rejection::Refused(Refusal::Rehearsed { .. }))) = &outcome {
         return Ok(Ok(location.rehearsed()));

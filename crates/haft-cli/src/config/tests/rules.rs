@@ -164,7 +164,7 @@ fn layers_are_joined_in_their_order() {
         ]
     );
     assert_eq!(
-        world.trusted().agents().into_iter().collect::<Vec<_>>(),
+        world.trusted().agent_names().into_iter().collect::<Vec<_>>(),
         ["build", "explore", "general", "mine", "plan"]
     );
 }

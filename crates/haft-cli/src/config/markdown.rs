@@ -1,0 +1,131 @@
+//! Agents in Markdown: front matter with the keys of an agent, and its prompt below.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use haft_tools::front_matter::{self, Yaml, YamlKind};
+
+use super::error::{ConfigError, Located, Problem};
+use super::node::{Entry, Kind, Node};
+use super::text::{Span, Text};
+
+const DEPTH_MAX: usize = 6;
+/// So many agents are found in one directory.
+const FILES_MAX: usize = 500;
+
+/// Where agents are, which table they belong to, and whether directories below are looked into.
+const FOLDERS: [(&str, &str, usize); 4] = [
+    ("agent", "agent", DEPTH_MAX),
+    ("agents", "agent", DEPTH_MAX),
+    ("mode", "mode", 0),
+    ("modes", "mode", 0),
+];
+
+/// A file that describes one agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct AgentFile {
+    /// The file.
+    pub(crate) path: PathBuf,
+    /// The name of the agent.
+    name: String,
+    /// The table that it belongs to.
+    table: &'static str,
+}
+
+/// The agents that a directory of configuration describes, sorted.
+pub(crate) fn agent_files(directory: &Path) -> Vec<AgentFile> {
+    let mut found = Vec::new();
+    for (folder, table, depth) in FOLDERS {
+        let top = directory.join(folder);
+        collect(&top, &top, table, depth, &mut found);
+    }
+    found
+}
+
+fn collect(top: &Path, directory: &Path, table: &'static str, depth: usize, found: &mut Vec<AgentFile>) {
+    let Ok(entries) = directory.read_dir() else { return };
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    for path in paths {
+        if found.len() == FILES_MAX {
+            return;
+        }
+        if path.is_dir() {
+            // A link to a directory could lead round in a circle.
+            if depth > 0 && !path.is_symlink() {
+                collect(top, &path, table, depth - 1, found);
+            }
+        } else if path.extension().is_some_and(|extension| extension == "md")
+            && let Ok(relative) = path.strip_prefix(top)
+        {
+            let name = relative.with_extension("").to_string_lossy().into_owned();
+            found.push(AgentFile { name, table, path });
+        }
+    }
+}
+
+/// Reads a file as what would stand in a configuration: a table with one agent in it.
+pub(crate) fn parse(text: &Arc<Text>, file: &AgentFile) -> Result<Node, ConfigError> {
+    let written = text.as_str();
+    let split = front_matter::split(written);
+    let (yaml, at, body) = split.map_or(("", 0, written), |split| (split.yaml, split.yaml_at, split.body));
+    let places = Places { text, yaml, at };
+    let parsed = front_matter::parse(yaml).map_err(|error| {
+        let problem = Problem::Syntax { message: error.message, hint: "" };
+        Located::new(problem, &places.span(error.line, error.column, 1))
+    })?;
+    let mut agent = places.node(&parsed);
+    let Kind::Object(fields) = &mut agent.kind else {
+        return Err(agent.expected("a table of keys and values"));
+    };
+    if !body.trim().is_empty() {
+        fields.retain(|field| field.key != "prompt");
+        let start = written.len() - body.len();
+        let span = text.span(start..written.len());
+        let value = Node { kind: Kind::Text(body.trim().to_owned()), span: span.clone() };
+        fields.push(Entry { key: "prompt".to_owned(), at: span, value });
+    }
+    let beginning = text.span(0..0);
+    let table = |key: &str, value: Node| {
+        let entry = Entry { key: key.to_owned(), at: beginning.clone(), value };
+        Node { kind: Kind::Object(vec![entry]), span: beginning.clone() }
+    };
+    Ok(table(file.table, table(&file.name, agent)))
+}
+
+/// Finds the places of YAML in the text around it.
+struct Places<'a> {
+    text: &'a Arc<Text>,
+    yaml: &'a str,
+    at: usize,
+}
+
+impl Places<'_> {
+    fn span(&self, line: u32, column: u32, chars: usize) -> Span {
+        let before: usize = self.yaml.split_inclusive('\n').take(line as usize - 1).map(str::len).sum();
+        let rest = &self.yaml[before..];
+        let bytes = |count: usize| rest.char_indices().nth(count).map_or(rest.len(), |(at, _)| at);
+        let (start, end) = (bytes(column as usize - 1), bytes(column as usize - 1 + chars));
+        self.text.span(self.at + before + start..self.at + before + end)
+    }
+
+    fn node(&self, yaml: &Yaml) -> Node {
+        let span = self.span(yaml.line, yaml.column, yaml.chars);
+        let kind = match &yaml.kind {
+            YamlKind::Null => Kind::Null,
+            YamlKind::Bool(value) => Kind::Bool(*value),
+            YamlKind::Number(number) => Kind::Number(number.clone()),
+            YamlKind::Text(text) => Kind::Text(text.clone()),
+            YamlKind::List(items) => Kind::List(items.iter().map(|item| self.node(item)).collect()),
+            YamlKind::Table(entries) => {
+                let entry = |(key, value): &(Yaml, Yaml)| Entry {
+                    key: key.as_text().unwrap_or_default().to_owned(),
+                    at: self.span(key.line, key.column, key.chars),
+                    value: self.node(value),
+                };
+                Kind::Object(entries.iter().map(entry).collect())
+            }
+        };
+        Node { kind, span }
+    }
+}
