@@ -6,7 +6,10 @@
 
 #![deny(missing_docs)]
 
+pub mod auth;
 pub mod provider;
+pub mod providers;
+pub mod wire;
 mod agency;
 mod agent;
 mod compaction;

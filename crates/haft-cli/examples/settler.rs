@@ -17,9 +17,9 @@ use haft::permission::{
     Effect, Gate, GateParts, GrantBook, Layer, MemoryGrants, Nobody, Origin, Rule, Ruleset,
 };
 use haft::{
-    AgentId, Audience, Call, CallId, Events, Input, Journal, Limits, Memory, MemoryOutputs, MemoryRecorder,
-    MessageId, OutputStore, Recorder, Registration, Registry, Services, SessionId, Settlement, ShortMemory,
-    ToolContext, Turn, TurnSpec,
+    AgentId, Audience, Call, CallId, Events, Inbox, Input, Journal, Limits, Memory, MemoryOutputs,
+    MemoryRecorder, MessageId, OpenTurns, OutputStore, Recorder, Registration, Registry, Services, SessionId,
+    Settlement, ShortMemory, ToolContext, Turn, TurnSpec,
 };
 use haft_store::{JournalBounds, Redactor, Retention, Store, StoreOptions};
 use haft_tools::{DiskRestorer, Processes, ProfileName, ToolServices, Workspace, builtins};
@@ -165,6 +165,11 @@ impl Settler {
             turns: haft::OpenTurns::default(),
             skills: Arc::default(),
             processes: Arc::new(processes),
+            asker: Arc::new(Nobody("nobody is there".to_owned())),
+            subagents: None,
+            inbox: Inbox::default(),
+            turns: OpenTurns::default(),
+            skills: Arc::default(),
         };
         let registry = Registry::root();
         let registration = registry.register(builtins(&tools))?;

@@ -122,6 +122,17 @@ pub(crate) enum Command {
         #[arg(long)]
         yes: bool,
     },
+    /// Stores keys of model providers, or forgets them
+    Auth {
+        #[command(subcommand)]
+        command: AuthCommand,
+    },
+    /// Lists the models that can be reached
+    Models {
+        /// Those of this provider
+        #[arg(value_name = "PROVIDER")]
+        provider: Option<String>,
+    },
     /// Shows whether everything is in order
     Doctor,
     /// Prints completions for a shell
@@ -418,5 +429,24 @@ pub(crate) enum TrustCommand {
     Forget {
         /// The project; the one around the working directory unless given
         directory: Option<PathBuf>,
+    },
+}
+
+#[derive(Subcommand)]
+pub(crate) enum AuthCommand {
+    /// Stores the key of a provider, read from the terminal or from standard input
+    Login {
+        /// The provider, such as anthropic
+        #[arg(value_name = "PROVIDER")]
+        provider: Option<String>,
+    },
+    /// Lists the providers that have a key, and where it comes from
+    // tidy: not a tool name
+    List,
+    /// Forgets the stored key of a provider
+    Logout {
+        /// The provider
+        #[arg(value_name = "PROVIDER")]
+        provider: String,
     },
 }

@@ -1,10 +1,12 @@
 //! The commands, one file each.
 
 pub(crate) mod agents;
+pub(crate) mod auth;
 pub(crate) mod call;
 pub(crate) mod doctor;
 pub(crate) mod gc;
 pub(crate) mod log;
+pub(crate) mod models;
 pub(crate) mod output;
 pub(crate) mod permission;
 pub(crate) mod probe;

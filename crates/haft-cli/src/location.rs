@@ -7,9 +7,10 @@ use haft::permission::{
 };
 use haft::{
     Audience, Call, CallId, Events, Hook, Inbox, Journal, Limits, Memory, MemoryOutputs, MemoryRecorder,
-    OpenTurn, OpenTurns, OutputStore, Recorder, Registration, Registry, Services, ShortMemory, Subscription,
-    ToolContext, Turn, TurnSpec, Viewer,
+    OpenTurn, OpenTurns, OutputStore, Recorder, Registration, Registry, Services, ShortMemory, SubAgents,
+    Subscription, ToolContext, Turn, TurnSpec, Viewer,
 };
+use haft_agent::{Agency, Agents, Models, Policies};
 use haft_store::{CallFilter, CallRow, Lookup, Queue, Redactor, Retention, Store, StoreOptions};
 use haft_tools::{
     AfterChange, DiskRestorer, Formatters, LoadedInstructions, Processes, ToolServices, UndoPlan, Workspace,
@@ -53,6 +54,11 @@ pub(crate) struct Location<'s> {
     workspace: Workspace,
     journal: Arc<dyn Journal>,
     turns: OpenTurns,
+    inbox: Inbox,
+    policies: Policies,
+    agency: Agency,
+    grants: Arc<dyn GrantBook>,
+    memory: Arc<dyn Memory>,
     _builtins: Registration,
 }
 
@@ -63,16 +69,30 @@ impl<'s> Location<'s> {
         mode: Mode,
         life: Life,
     ) -> Result<Location<'s>, Failure> {
+        Location::open_asking(setting, consent, mode, life, None)
+    }
+
+    /// The same, with somebody else to ask.
+    pub(crate) fn open_asking(
+        setting: &'s Setting,
+        consent: &ConsentArgs,
+        mode: Mode,
+        life: Life,
+        other: Option<Arc<dyn Asker>>,
+    ) -> Result<Location<'s>, Failure> {
         let rules = Arc::new(ruleset(setting, consent)?);
         let keepers = match mode {
             Mode::Live => Keepers::durable(open_store(setting)?),
             Mode::Rehearsal => Keepers::rehearsing(setting)?,
         };
         let events = Events::new(keepers.recorder.clone());
-        let asker = asker(setting, consent, keepers.store.as_ref());
-        let turns = OpenTurns::default();
+        let asker = other.unwrap_or_else(|| asker(setting, consent, keepers.store.as_ref()));
+        let (policies, agency) = (Policies::new(rules.clone()), Agency::default());
+        let (turns, inbox) = (OpenTurns::default(), Inbox::default());
+        let (grants, memory) = (keepers.grants.clone(), keepers.memory.clone());
+        let stays = life == Life::Conversation;
         let parts = GateParts {
-            policy: Box::new(rules.clone()),
+            policy: Box::new(policies.clone()),
             grants: keepers.grants,
             asker: asker.clone(),
             recorder: keepers.recorder.clone(),
@@ -102,11 +122,11 @@ impl<'s> Location<'s> {
             require_read: setting.config.require_read(),
             after: after_change(setting, &files, &processes),
             processes,
-            jobs: (life == Life::Conversation).then(Arc::default),
+            jobs: stays.then(Arc::default),
             hooks: hooks.clone(),
             asker,
-            subagents: None,
-            inbox: Inbox::default(),
+            subagents: stays.then(|| Arc::new(agency.clone()) as Arc<dyn SubAgents>),
+            inbox: inbox.clone(),
             turns: turns.clone(),
             skills: Arc::new(skills::of(setting)),
         };
@@ -131,8 +151,53 @@ impl<'s> Location<'s> {
             workspace: files,
             journal,
             turns,
+            inbox,
+            policies,
+            agency,
+            grants,
+            memory,
             _builtins: builtins,
         })
+    }
+
+    /// Gives the agency what it needs to hold conversations here.
+    pub(crate) fn furnish(
+        &self,
+        agents: Arc<dyn Agents>,
+        models: Arc<dyn Models>,
+        settings: haft_agent::Settings,
+    ) -> Result<Agency, Failure> {
+        let store = self.store().ok_or_else(|| Failure::usage("a conversation needs a store"))?;
+        self.agency.furnish(haft_agent::Parts {
+            registry: self.registry.clone(),
+            services: self.services.clone(),
+            transcript: Arc::new(store.clone()),
+            memory: self.memory.clone(),
+            inbox: self.inbox.clone(),
+            open_turns: self.turns.clone(),
+            agents,
+            models,
+            policies: self.policies.clone(),
+            viewer: self.viewer(),
+            settings,
+        });
+        Ok(self.agency.clone())
+    }
+
+    pub(crate) fn inbox(&self) -> &Inbox {
+        &self.inbox
+    }
+
+    pub(crate) fn workspace(&self) -> &Workspace {
+        &self.workspace
+    }
+
+    pub(crate) fn grants(&self) -> Arc<dyn GrantBook> {
+        self.grants.clone()
+    }
+
+    pub(crate) fn store(&self) -> Option<&Store> {
+        self.store.as_ref()
     }
 
     pub(crate) fn registry(&self) -> &Registry {
@@ -309,6 +374,12 @@ fn retention(setting: &Setting) -> Retention {
 
 /// The rules that hold: every layer, and last what was said on the command line.
 pub(crate) fn ruleset(setting: &Setting, consent: &ConsentArgs) -> Result<Ruleset, Failure> {
+    let rules = setting.config.ruleset(setting.agent.as_str(), session_rules(setting, consent)?);
+    rules.map_err(|error| Failure::new(Exit::Usage, error))
+}
+
+/// What was said on the command line.
+pub(crate) fn session_rules(setting: &Setting, consent: &ConsentArgs) -> Result<Vec<Rule>, Failure> {
     let mut session = Vec::new();
     if let Some(path) = &consent.permission {
         session.extend(
@@ -317,8 +388,7 @@ pub(crate) fn ruleset(setting: &Setting, consent: &ConsentArgs) -> Result<Rulese
     }
     session.extend(flags(&consent.allow, Effect::Allow, "--allow")?);
     session.extend(flags(&consent.deny, Effect::Deny, "--deny")?);
-    let rules = setting.config.ruleset(setting.agent.as_str(), session);
-    rules.map_err(|error| Failure::new(Exit::Usage, error))
+    Ok(session)
 }
 
 fn flags(given: &[String], effect: Effect, flag: &str) -> Result<Vec<Rule>, Failure> {
@@ -343,10 +413,7 @@ fn asker(setting: &Setting, consent: &ConsentArgs, store: Option<&Store>) -> Arc
             Arc::new(Queue::new(store, std::time::Duration::from_secs(seconds)))
         }
         (OnAsk::Ask, _) if Terminal::is_interactive() => Arc::new(TerminalAsker::new(setting.terminal.err())),
-        (OnAsk::Ask | OnAsk::Refuse | OnAsk::Wait(_), _) => Arc::new(Nobody(
-            "run it on a terminal, allow it with --allow ACTION[=PATTERN] or --yes, or let it wait with --on-ask wait"
-                .to_owned(),
-        )),
+        (OnAsk::Ask | OnAsk::Refuse | OnAsk::Wait(_), _) => nobody(),
     }
 }
 
@@ -359,8 +426,14 @@ fn is_somebody_there(consent: &ConsentArgs) -> bool {
     }
 }
 
+/// Nobody, and what would help.
+pub(crate) fn nobody() -> Arc<dyn Asker> {
+    let hint = "run it on a terminal, allow it with --allow ACTION[=PATTERN] or --yes, or let it wait with --on-ask wait";
+    Arc::new(Nobody(hint.to_owned()))
+}
+
 /// Somebody who said yes to everything beforehand. Rules that deny never reach them.
-struct Yes;
+pub(crate) struct Yes;
 
 impl Asker for Yes {
     fn ask<'a>(&'a self, _: &'a haft::permission::Request) -> haft::BoxFuture<'a, haft::permission::Answer> {

@@ -1,5 +1,6 @@
 //! The binary `haft`: reads the command line, wires what it needs, and leaves with an exit code that says what happened.
 
+mod agency;
 mod arguments;
 mod cli;
 mod commands;
@@ -9,6 +10,7 @@ mod exit;
 mod history;
 mod instructions;
 mod location;
+mod models;
 mod paths;
 mod probe;
 mod report;
@@ -70,6 +72,8 @@ async fn run(cli: Cli, terminal: Terminal) -> Result<Exit, Failure> {
         }
         Command::Undo(args) => commands::undo::run(&globals, terminal, &args).await,
         Command::Gc { yes } => commands::gc::run(&globals, terminal, yes).await,
+        Command::Auth { command } => commands::auth::run(&globals, terminal, command).await,
+        Command::Models { provider } => commands::models::run(&globals, terminal, provider.as_deref()).await,
         Command::Doctor => commands::doctor::run(&globals, terminal).await,
         Command::Completions { shell } => commands::shell::completions(terminal, shell),
         Command::Man => commands::shell::man(terminal),

@@ -1,5 +1,7 @@
 //! Export: sessions with their messages, in opencode's shape, one piece at a time.
 
+mod said;
+
 use base64::Engine;
 use haft::{Content, Ended, SessionId, Settlement, StoreError};
 use rusqlite::Connection;
@@ -75,20 +77,27 @@ fn messages(connection: &Connection, session: &SessionRow, give: &mut dyn FnMut(
     let mut rows = statement.query([session.id.as_str()])?;
     while let Some(row) = rows.next()? {
         let (id, role, created): (String, String, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
-        let text: Option<String> = row.get(3)?;
-        let mut parts: Vec<Value> =
-            text.into_iter().map(|text| json!({ "type": "text", "text": text })).collect();
+        let body: Option<String> = row.get(3)?;
+        let mut calls = Vec::new();
         let mut call = view.prepare_cached(&detail_query("seq = ?1"))?;
         for seq in places.remove(&id).unwrap_or_default() {
             let mut found = call.query([seq])?;
             if let Some(row) = found.next()? {
-                parts.push(part(&CallDetail::of(&view, row)?));
+                calls.push(CallDetail::of(&view, row)?);
             }
         }
-        let info = json!({
+        let mut info = json!({
             "id": id, "sessionID": session.id.as_str(), "role": role, "agent": session.agent,
             "time": { "created": created },
         });
+        let parts = match body {
+            Some(body) => {
+                let message = said::message(&view, &id, &role, &body)?;
+                said::tell(&message, &mut info);
+                said::parts(&message, &session.id, &calls)
+            }
+            None => calls.iter().map(part).collect(),
+        };
         give(json!({ "type": "message", "info": info, "parts": parts }));
     }
     Ok(())

@@ -1,6 +1,8 @@
 //! `haft session`: lists, shows, exports and removes sessions.
 
-use haft::{SessionId, visible};
+mod conversation;
+
+use haft::{SessionId, Transcript, visible};
 use haft_store::{CallFilter, Removal, SessionRow, Store, Whose};
 use serde_json::{Value, json};
 
@@ -21,7 +23,7 @@ pub(crate) async fn run(
     let store = open_store(&setting)?;
     match command {
         SessionCommand::List { limit, all } => list(&setting, &store, terminal, limit, all),
-        SessionCommand::Show { id } => show(&store, terminal, &id),
+        SessionCommand::Show { id } => show(&store, terminal, &id).await,
         SessionCommand::Tree { id } => tree(&setting, &store, terminal, id.as_deref()),
         SessionCommand::Export { id, all } => export(&store, terminal, id.as_deref(), all),
         SessionCommand::Rm { id, yes } => remove(&store, terminal, &id, yes).await,
@@ -57,18 +59,21 @@ fn list(
     Ok(Exit::Ok)
 }
 
-fn show(store: &Store, terminal: Terminal, id: &str) -> Result<Exit, Failure> {
+async fn show(store: &Store, terminal: Terminal, id: &str) -> Result<Exit, Failure> {
     let session = find(store, id)?;
     let calls = store.calls(&CallFilter { session: Some(session.id.clone()), ..CallFilter::default() })?;
+    let said = store.history(&session.id).await?.messages;
     if terminal.json {
         let mut shown = document(&session);
         shown["v"] = 1.into();
         shown["calls"] = calls.iter().map(log::document).collect();
+        shown["messages"] = said.iter().map(conversation::document).collect();
         terminal.document(&shown)?;
         return Ok(Exit::Ok);
     }
     terminal.line(&line(terminal, &session))?;
-    for call in &calls {
+    let shown = conversation::show(terminal, &said, &calls)?;
+    for call in calls.iter().filter(|call| !shown.contains(&call.id)) {
         terminal.line(&format!("  {}", log::line(terminal, call)))?;
     }
     Ok(Exit::Ok)

@@ -79,8 +79,10 @@ async fn add(setting: &Setting, terminal: Terminal, source: Option<String>) -> R
         installed.extend(done.map_err(|error| Failure::new(Exit::Failed, error))?);
     }
     if terminal.json {
-        let one = |skill: &haft_tools::skills::Installed| json!({ "name": skill.name, "version": skill.version, "changed": skill.is_new });
-        let skills: Vec<Value> = installed.iter().map(one).collect();
+        let skills: Vec<Value> = installed
+            .iter()
+            .map(|one| json!({ "name": one.name, "version": one.version, "changed": one.is_new }))
+            .collect();
         terminal.document(&json!({ "v": 1, "installed": skills }))?;
         return Ok(Exit::Ok);
     }

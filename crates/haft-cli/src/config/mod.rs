@@ -16,6 +16,7 @@ mod merge;
 mod node;
 mod parse;
 mod permission;
+mod providers;
 mod read;
 mod references;
 mod rules;
@@ -34,7 +35,7 @@ use std::sync::Arc;
 
 use haft::permission::{Layer, Origin, Rule, Ruleset};
 
-pub(crate) use agents::{Agent, AgentError};
+pub(crate) use agents::{Agent, AgentError, AgentMode};
 pub(crate) use discover::directories;
 pub(crate) use error::{ConfigError, Located};
 pub(crate) use node::Node;

@@ -39,6 +39,8 @@ enum Holds {
     Word(&'static [&'static str], &'static str),
     /// A list.
     List,
+    /// An object of anything.
+    Table,
     /// These keys and no others.
     Keys(&'static [Key]),
     /// A text, or these keys and no others.
@@ -117,6 +119,13 @@ const COMPACTION: &[Key] = &[
 
 const SKILLS: &[Key] = &[both("paths", Holds::List), both("urls", Holds::List)];
 
+const PROVIDER: &[Key] = &[
+    both("env", Holds::List),
+    both("models", Holds::Table),
+    both("npm", Holds::Text),
+    both("options", Holds::Table),
+];
+
 const TOOL_OUTPUT: &[Key] = &[
     both("max_lines", Holds::Count),
     both("max_bytes", Holds::Count),
@@ -173,8 +182,8 @@ const TOP: &[Key] = &[
     both("command", Holds::Any),
     both("compaction", Holds::Keys(COMPACTION)),
     both("default_agent", Holds::Text),
-    both("disabled_providers", Holds::Any),
-    both("enabled_providers", Holds::Any),
+    both("disabled_providers", Holds::List),
+    both("enabled_providers", Holds::List),
     both("enterprise", Holds::Any),
     both("experimental", Holds::Keys(EXPERIMENTAL)),
     haft("files", Holds::Keys(FILES)),
@@ -187,10 +196,10 @@ const TOP: &[Key] = &[
     both("lsp", Holds::Any),
     both("mcp", Holds::Any),
     both("mode", Holds::Named(AGENT)),
-    both("model", Holds::Any),
+    both("model", Holds::Text),
     both("permission", Holds::Any),
     both("plugin", Holds::List),
-    both("provider", Holds::Any),
+    both("provider", Holds::Named(PROVIDER)),
     both("reference", Holds::Any),
     haft("retention", Holds::Keys(RETENTION)),
     haft("sandbox", Holds::TextOrKeys(SANDBOX)),
@@ -198,7 +207,7 @@ const TOP: &[Key] = &[
     both("share", Holds::Any),
     both("shell", Holds::TextOrKeys(SHELL)),
     both("skills", Holds::Keys(SKILLS)),
-    both("small_model", Holds::Any),
+    both("small_model", Holds::Text),
     both("snapshot", Holds::Any),
     haft("store", Holds::Any),
     both("subagent_depth", Holds::Whole),
@@ -254,6 +263,7 @@ fn check_value(
         Holds::Text => value.as_text().is_none().then_some("a text"),
         Holds::Word(words, expected) => return check_word(value, words, expected),
         Holds::List => (!matches!(value.kind, Kind::List(_))).then_some("an array"),
+        Holds::Table => (!matches!(value.kind, Kind::Object(_))).then_some("an object"),
         Holds::TextOrKeys(_) if value.as_text().is_some() => None,
         Holds::Keys(keys) | Holds::TextOrKeys(keys) => return check_keys(value, keys, family, warnings),
         Holds::Named(keys) => return check_named(value, keys, family, warnings),
@@ -329,7 +339,8 @@ pub(crate) mod tests {
                     | Holds::Number
                     | Holds::Word(..)
                     | Holds::Text
-                    | Holds::List => {}
+                    | Holds::List
+                    | Holds::Table => {}
                 }
                 found.push(path);
             }

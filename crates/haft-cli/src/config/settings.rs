@@ -228,7 +228,6 @@ impl Config {
     }
 
     /// How deep agents may give tasks to agents; zero means not at all.
-    #[allow(dead_code, reason = "for conversations")]
     pub(crate) fn subagent_depth(&self) -> u64 {
         self.get("subagent_depth").and_then(Node::as_count).unwrap_or(SUBAGENT_DEPTH)
     }
@@ -239,7 +238,6 @@ impl Config {
     }
 
     /// How conversations are kept short.
-    #[allow(dead_code, reason = "for conversations")]
     pub(crate) fn compaction(&self) -> Compaction {
         let is_on =
             |key: &str| self.get("compaction").and_then(|table| table.get(key)?.as_bool()) != Some(false);
@@ -247,7 +245,6 @@ impl Config {
     }
 
     /// Tools that only the agents have that a person speaks to.
-    #[allow(dead_code, reason = "for conversations")]
     pub(crate) fn primary_tools(&self) -> Vec<String> {
         self.get("experimental")
             .and_then(|table| table.get("primary_tools"))
@@ -256,7 +253,6 @@ impl Config {
     }
 
     /// Whether a conversation goes on after the person declined a call.
-    #[allow(dead_code, reason = "for conversations")]
     pub(crate) fn continues_on_deny(&self) -> bool {
         let switch = |table: &Node| table.get("continue_loop_on_deny").and_then(Node::as_bool);
         self.get("experimental").and_then(switch) == Some(true)

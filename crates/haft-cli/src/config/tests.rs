@@ -4,6 +4,7 @@ mod agents;
 mod errors;
 mod narrowing;
 mod order;
+mod providers;
 mod rules;
 mod settings;
 

@@ -117,3 +117,16 @@ fn a_project_with_configuration_is_asked_about_once() {
     assert_eq!(session.end(), 0);
     assert_eq!(place.run(&["trust", "list"]).out.lines().count(), 1);
 }
+
+#[test]
+fn a_key_that_is_typed_does_not_appear() {
+    let key = "sk-typed-0123456789";
+    let place = Place::new();
+    let mut session = OnTerminal::start(&place, &["auth", "login", "anthropic"]);
+    session.expect("will not appear");
+    session.type_line(key);
+    session.expect("is stored in");
+    assert!(!session.seen.contains(key));
+    assert_eq!(session.end(), 0);
+    assert!(std::fs::read_to_string(place.store().join("auth.json")).unwrap().contains(key));
+}

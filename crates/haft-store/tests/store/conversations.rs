@@ -4,9 +4,10 @@ use haft::{
     AgentId, CallId, CallPart, Finish, Input, LeaseError, Message, Model, Part, Role, SessionId,
     SessionStart, Transcript, Usage,
 };
+use haft_store::Whose;
 use serde_json::json;
 
-use crate::support::{data_of, fresh, open};
+use crate::support::{call, completed, data_of, fresh, open, whole_life};
 
 fn start(id: &SessionId) -> SessionStart {
     let agent = AgentId::parse("build").unwrap();
@@ -93,4 +94,54 @@ async fn whoever_lost_a_session_can_no_longer_write_to_it() {
     let error = other.save(&lost, &said("too late")).await.unwrap_err();
     assert!(haft::causes(&error).contains("somebody else runs the session"), "{error}");
     assert_eq!(other.history(&session).await.unwrap().messages.len(), 1);
+}
+
+#[tokio::test]
+async fn an_exported_message_holds_what_was_said_with_its_calls_where_they_were_made() {
+    let (_dir, store) = fresh();
+    let session = SessionId::mint();
+    let lease = store.lease(&start(&session)).await.unwrap();
+    let asked = said("look");
+    let mut answered = Message {
+        model: Some(Model { provider: "p".to_owned(), id: "m".to_owned() }),
+        usage: Usage { input: 1, output: 2, ..Usage::default() },
+        finish: Some(Finish::Calls),
+        ..Message::new(Role::Assistant, AgentId::parse("plan").unwrap()).with(Part::text("well"))
+    };
+    let mut made = call(&session, "read", json!({ "filePath": "a" }));
+    made.context.message = answered.id.clone();
+    let mut beside = call(&session, "glob", json!({}));
+    beside.context.message = answered.id.clone();
+    for (id, name) in [(&made.context.call, "read"), (&CallId::mint(), "bash")] {
+        answered.parts.push(Part::Call(CallPart {
+            call: id.clone(),
+            provider_id: "c1".to_owned(),
+            name: name.to_owned(),
+            input: Input::Json(json!({})),
+            opaque: None,
+        }));
+    }
+    store.save(&lease, &asked).await.unwrap();
+    whole_life(&store, &made, &completed("text")).await;
+    whole_life(&store, &beside, &completed("text")).await;
+    store.save(&lease, &answered).await.unwrap();
+
+    let mut pieces = Vec::new();
+    store.export(&Whose::Session(session), &mut |piece| pieces.push(piece)).unwrap();
+    let user = pieces.iter().find(|piece| piece["info"]["role"] == "user").unwrap();
+    assert_eq!((&user["parts"][0]["type"], &user["parts"][0]["text"]), (&json!("text"), &json!("look")));
+    let model = pieces.iter().find(|piece| piece["info"]["role"] == "assistant").unwrap();
+    let info = &model["info"];
+    assert_eq!(
+        (&info["agent"], &info["modelID"], &info["finish"]),
+        (&json!("plan"), &json!("m"), &json!("tool-calls"))
+    );
+    assert_eq!(info["tokens"]["output"], 2);
+    let shown: Vec<String> = model["parts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|part| format!("{} {} {}", part["type"], part["tool"], part["state"]["status"]).replace('"', ""))
+        .collect();
+    assert_eq!(shown, ["text null null", "tool read completed", "tool bash pending", "tool glob completed"]);
 }

@@ -6,6 +6,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Component, Path, PathBuf};
 
 use haft::{BoxFuture, CallId, visible};
+use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
 use super::FILE;
@@ -140,7 +141,7 @@ pub async fn install(fetch: &dyn Fetch, source: &str, into: &Path) -> Result<Vec
         None => of_index(fetch, source).await?,
     };
     packages.iter().try_for_each(check)?;
-    packages.into_iter().map(|package| put(package, source, into)).collect()
+    packages.iter().map(|package| put(package, source, into)).collect()
 }
 
 async fn of_index(fetch: &dyn Fetch, base: &str) -> Result<Vec<Package>, InstallError> {
@@ -310,7 +311,10 @@ fn regular(path: &Path, bytes_max: u64) -> Result<Vec<u8>, String> {
         return Err("it is not a regular file".to_owned());
     }
     let mut bytes = Vec::new();
-    let file = fs::File::open(path).map_err(|error| error.to_string())?;
+    // What became a link or a FIFO since is not followed and not waited for.
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let file = fs::OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path);
+    let file = file.map_err(|error| error.to_string())?;
     file.take(bytes_max + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
     if bytes.len() as u64 > bytes_max {
         return Err(format!("it is larger than {bytes_max} bytes"));
@@ -319,10 +323,10 @@ fn regular(path: &Path, bytes_max: u64) -> Result<Vec<u8>, String> {
 }
 
 /// Puts a skill in the place of an earlier version, at once or not at all.
-fn put(package: Package, source: &str, into: &Path) -> Result<Installed, InstallError> {
+fn put(package: &Package, source: &str, into: &Path) -> Result<Installed, InstallError> {
     let target = into.join(&package.name);
     let marker =
-        Marker { source: source.to_owned(), version: package.version.clone(), digest: digest(&package) };
+        Marker { source: source.to_owned(), version: package.version.clone(), digest: digest(package) };
     let known =
         fs::read(target.join(MARKER)).ok().and_then(|text| serde_json::from_slice::<Marker>(&text).ok());
     let is_new = known.is_none_or(|known| known.digest != marker.digest || known.version != marker.version);
@@ -332,7 +336,7 @@ fn put(package: Package, source: &str, into: &Path) -> Result<Installed, Install
     }
     let staging = Staging(into.join(format!("{STAGING}{}", CallId::mint())));
     let failed = |source| InstallError::Write { path: visible(&target.to_string_lossy()), source };
-    write_all(&staging.0, &package, &marker).map_err(failed)?;
+    write_all(&staging.0, package, &marker).map_err(failed)?;
     swap(&staging.0, &target).map_err(failed)?;
     fs::File::open(into).and_then(|directory| directory.sync_all()).map_err(failed)?;
     Ok(installed)

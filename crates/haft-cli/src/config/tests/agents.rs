@@ -110,8 +110,8 @@ fn what_is_wrong_in_markdown_is_told_with_file_and_line() {
     .assert_eq(&complaint("---\ndescription: x\nmode: subagnet\n---\n"));
     expect![[r#"
         home/.opencode/agent/a.md:3:9: expected "allow", "ask" or "deny", or an object of patterns, found never
-          3 |   edit: never
-            |         ^^^^^"#]]
+          3 | edit: never
+            |       ^^^^^"#]]
     .assert_eq(&complaint("---\npermission:\n  edit: never\n---\n"));
     let broken = complaint("---\nname: x\nlist: [a\n---\n");
     assert!(broken.starts_with("home/.opencode/agent/a.md:"), "{broken}");

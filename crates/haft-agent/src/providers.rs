@@ -1,0 +1,444 @@
+//! Which providers there are: those that haft knows, with what configuration, environment and stored keys say of them.
+
+mod table;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use haft::Model;
+
+use crate::provider::{ModelInfo, Provider, ProviderError};
+use crate::scripted::{Script, ScriptError};
+use crate::wire::{Endpoint, Format, Key, Wire};
+use table::Known;
+
+pub use table::{format_of_package, packages};
+
+/// Points `openai` at a server that speaks chat completions.
+const BASE_URL: &str = "HAFT_LLM_BASE_URL";
+const OVERRIDDEN: &str = "openai";
+/// The provider whose models are files.
+const SCRIPTED: &str = "scripted";
+/// How much a model may say at once where it must be said: more is rarely wanted, and is reserved by providers.
+const OUTPUT_MAX: u64 = 32_000;
+/// For models that nothing is known of.
+const OUTPUT_UNKNOWN: u64 = 8_192;
+/// How long a server on this machine is waited for when it was not asked for.
+const LOCAL_WAIT: Duration = Duration::from_millis(700);
+/// What is no model to talk to, by parts of its name.
+const NOT_TALKING: &[&str] =
+    &["embed", "whisper", "tts", "rerank", "moderation", "image", "audio", "realtime"];
+
+/// What is said about providers.
+#[derive(Default)]
+pub struct Settings {
+    /// Those that the configuration speaks of.
+    pub configured: Vec<Configured>,
+    /// Only these may be used.
+    pub enabled: Option<BTreeSet<String>>,
+    /// These may not.
+    pub disabled: BTreeSet<String>,
+    /// The model to use.
+    pub model: Option<String>,
+    /// The model for small work.
+    pub small_model: Option<String>,
+    /// The environment.
+    pub variables: BTreeMap<String, String>,
+    /// Keys that were stored.
+    pub stored: BTreeMap<String, Key>,
+    /// Where scripts are looked for.
+    pub directory: PathBuf,
+}
+
+/// What the configuration says of one provider.
+#[derive(Default, Clone)]
+pub struct Configured {
+    /// Its id.
+    pub id: String,
+    /// Its format.
+    pub format: Option<Format>,
+    /// Variables that may hold its key.
+    pub variables: Vec<String>,
+    /// Its address.
+    pub base_url: Option<String>,
+    /// Its key.
+    pub key: Option<Key>,
+    /// Further headers.
+    pub headers: Vec<(String, String)>,
+    /// How long nothing may come.
+    pub idle: Option<Duration>,
+    /// Its models.
+    pub models: Vec<ModelInfo>,
+    /// Names under which models are known here, and what the provider calls them.
+    pub aliases: BTreeMap<String, String>,
+}
+
+/// The providers that can be used here.
+pub struct Providers {
+    settings: Settings,
+    /// Those that were used, so that their connections are used again.
+    open: Mutex<HashMap<String, Arc<Wire>>>,
+}
+
+/// A model that can be asked.
+#[derive(Clone)]
+pub struct Resolved {
+    /// Who serves it.
+    pub provider: Arc<dyn Provider>,
+    /// Which it is.
+    pub model: Model,
+    /// What is known of it.
+    pub info: ModelInfo,
+}
+
+/// Where a key comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KeySource {
+    /// The configuration.
+    Configuration,
+    /// `haft auth login`.
+    Stored,
+    /// A variable.
+    Variable(String),
+}
+
+/// What a provider offers.
+pub struct Listing {
+    /// The provider.
+    pub provider: String,
+    /// Its models, or why they are not known.
+    pub models: Result<Vec<ModelInfo>, ProviderError>,
+}
+
+/// Why a model cannot be asked. Each says what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum ResolveError {
+    /// No provider was named.
+    #[error("{model:?} names no provider; write PROVIDER/MODEL{}", example(.nearest))]
+    NoProvider {
+        /// What was written.
+        model: String,
+        /// What was probably meant.
+        nearest: Option<String>,
+    },
+    /// Nobody knows the provider.
+    #[error("there is no provider {provider:?}{}; known are {known}, and others can be configured (provider.{provider}.options.baseURL)", meant(.nearest))]
+    UnknownProvider {
+        /// What was written.
+        provider: String,
+        /// What was probably meant.
+        nearest: Option<String>,
+        /// Those that there are.
+        known: String,
+    },
+    /// The configuration switched it off.
+    #[error(
+        "the provider {provider} is switched off by the configuration (enabled_providers, disabled_providers)"
+    )]
+    Disabled {
+        /// The provider.
+        provider: String,
+    },
+    /// It needs a key.
+    #[error("{provider} needs a key: run `haft auth login {provider}`{}", or_set(.variable))]
+    NoKey {
+        /// The provider.
+        provider: String,
+        /// The variable that could hold it.
+        variable: Option<String>,
+    },
+    /// Nobody knows where it is.
+    #[error("nobody says where {provider} is: set provider.{provider}.options.baseURL")]
+    NoAddress {
+        /// The provider.
+        provider: String,
+    },
+    /// A script cannot be used.
+    #[error(transparent)]
+    Script(#[from] ScriptError),
+    /// Nothing is set up.
+    #[error("{}", FIRST_RUN)]
+    NothingSetUp,
+}
+
+/// What a person is told who has no model yet.
+const FIRST_RUN: &str = "\
+no model can be reached yet. Any one of these is enough:
+  a key of a provider   haft auth login anthropic   (or openai, google, openrouter, …)
+  or in a variable      export ANTHROPIC_API_KEY=…  (or OPENAI_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY, …)
+  a server of your own  start Ollama, LM Studio, llama.cpp or vLLM on its usual port, or set HAFT_LLM_BASE_URL
+Then `haft models` lists what there is, and -m PROVIDER/MODEL or \"model\" in the configuration chooses";
+
+fn example(nearest: &Option<String>) -> String {
+    nearest.as_ref().map(|nearest| format!(", such as {nearest}")).unwrap_or_default()
+}
+
+fn meant(nearest: &Option<String>) -> String {
+    nearest.as_ref().map(|nearest| format!(" (did you mean {nearest}?)")).unwrap_or_default()
+}
+
+fn or_set(variable: &Option<String>) -> String {
+    variable.as_ref().map(|variable| format!(" or set {variable}")).unwrap_or_default()
+}
+
+impl Providers {
+    /// Takes what is said. Nothing is sent anywhere yet.
+    pub fn new(settings: Settings) -> Providers {
+        Providers { settings, open: Mutex::default() }
+    }
+
+    /// The ids of all providers that may be used, whether they are set up or not.
+    pub fn ids(&self) -> Vec<String> {
+        let known = table::KNOWN.iter().map(|known| known.id.to_owned());
+        let configured = self.settings.configured.iter().map(|configured| configured.id.clone());
+        let mut seen = BTreeSet::new();
+        known.chain(configured).filter(|id| self.is_enabled(id) && seen.insert(id.clone())).collect()
+    }
+
+    /// Finds a model that was named as `provider/model`.
+    pub fn resolve(&self, name: &str) -> Result<Resolved, ResolveError> {
+        let Some((provider, id)) = name.split_once('/').filter(|(_, id)| !id.is_empty()) else {
+            let nearest = table::guess(name).map(|provider| format!("{provider}/{name}"));
+            return Err(ResolveError::NoProvider { model: haft::visible(name), nearest });
+        };
+        let real = self.configured(provider).and_then(|configured| configured.aliases.get(id));
+        let id = real.map_or(id, String::as_str);
+        let model = Model { provider: provider.to_owned(), id: id.to_owned() };
+        if provider == SCRIPTED {
+            let script = Script::load(&self.settings.directory.join(id))?;
+            let info = ModelInfo { id: id.to_owned(), ..ModelInfo::default() };
+            return Ok(Resolved { provider: Arc::new(script), model, info });
+        }
+        let info = self.info(provider, id);
+        let output_max = info.output.unwrap_or(OUTPUT_UNKNOWN).min(OUTPUT_MAX);
+        let wire = self.wire(provider, output_max)?;
+        Ok(Resolved { provider: wire, model, info })
+    }
+
+    /// The model to use when nobody names one: the configured one, else one of the first provider that is set up.
+    pub async fn default_model(&self) -> Result<String, ResolveError> {
+        if let Some(model) = &self.settings.model {
+            return Ok(model.clone());
+        }
+        if self.overridden().is_some()
+            && let Some(model) = self.first_served(OVERRIDDEN).await
+        {
+            return Ok(model);
+        }
+        let of_configured = self.settings.configured.iter().find_map(|configured| {
+            let model = configured.models.first()?;
+            self.endpoint(&configured.id, OUTPUT_UNKNOWN).ok()?;
+            Some(format!("{}/{}", configured.id, model.id))
+        });
+        let of_known = || {
+            table::KNOWN.iter().find_map(|known| {
+                let model = known.model?;
+                self.endpoint(known.id, OUTPUT_UNKNOWN).ok()?;
+                Some(format!("{}/{model}", known.id))
+            })
+        };
+        if let Some(model) = of_configured.or_else(of_known) {
+            return Ok(model);
+        }
+        for known in table::KNOWN.iter().filter(|known| known.is_local()) {
+            if let Some(model) = self.first_served(known.id).await {
+                return Ok(model);
+            }
+        }
+        Err(ResolveError::NothingSetUp)
+    }
+
+    /// The model for small work, if one is configured.
+    pub fn small_model(&self) -> Option<&str> {
+        self.settings.small_model.as_deref()
+    }
+
+    /// Where a provider's key comes from.
+    pub fn key_source(&self, provider: &str) -> Option<KeySource> {
+        self.key(provider).map(|(_, source)| source)
+    }
+
+    /// The variable in which a provider's key is looked for first.
+    pub fn variable(&self, provider: &str) -> Option<String> {
+        self.variables(provider).into_iter().next()
+    }
+
+    /// Asks every provider that is set up for its models, all at once and each within a time. Servers on this machine
+    /// that do not run are left out, unless one is asked for by name.
+    pub async fn list(&self, only: Option<&str>, deadline: Duration) -> Result<Vec<Listing>, ResolveError> {
+        let ids = match only {
+            Some(id) => vec![id.to_owned()],
+            None => self.ids(),
+        };
+        let mut asked = tokio::task::JoinSet::new();
+        for (place, id) in ids.iter().enumerate() {
+            let wire = match self.wire(id, OUTPUT_UNKNOWN) {
+                Ok(wire) => wire,
+                Err(error) if only.is_some() => return Err(error),
+                Err(_) => continue,
+            };
+            asked.spawn(async move {
+                let late = ProviderError::Unreachable {
+                    provider: String::new(),
+                    message: format!("no answer in {} seconds", deadline.as_secs_f32()),
+                };
+                (place, tokio::time::timeout(deadline, wire.models()).await.unwrap_or(Err(late)))
+            });
+        }
+        let mut answers = asked.join_all().await;
+        answers.sort_by_key(|(place, _)| *place);
+        let listings = answers.into_iter().filter_map(|(place, answer)| {
+            let provider = ids[place].clone();
+            let is_absent = answer.is_err() && self.is_local(&provider) && only.is_none();
+            (!is_absent).then(|| self.listing(provider, answer))
+        });
+        Ok(listings.collect())
+    }
+
+    /// What was answered, with what is known or configured besides.
+    fn listing(&self, provider: String, answer: Result<Vec<ModelInfo>, ProviderError>) -> Listing {
+        let own =
+            self.configured(&provider).map(|configured| configured.models.as_slice()).unwrap_or_default();
+        let answer = match answer {
+            Err(ProviderError::Unreachable { message, .. }) if own.is_empty() => {
+                Err(ProviderError::Unreachable { provider: provider.clone(), message })
+            }
+            // A server that cannot list its models may still serve those that are configured.
+            Err(error) if own.is_empty() => Err(error),
+            Err(_) => Ok(Vec::new()),
+            Ok(models) => Ok(models),
+        };
+        let models = answer.map(|mut models| {
+            for model in &mut models {
+                let known = self.info(&provider, &model.id);
+                model.context = model.context.or(known.context);
+                model.output = model.output.or(known.output);
+            }
+            let missing = own.iter().filter(|own| models.iter().all(|model| model.id != own.id));
+            let missing: Vec<ModelInfo> = missing.map(|own| self.info(&provider, &own.id)).collect();
+            models.extend(missing);
+            models.sort_by(|a, b| a.id.cmp(&b.id));
+            models
+        });
+        Listing { provider, models }
+    }
+
+    async fn first_served(&self, provider: &str) -> Option<String> {
+        let wire = self.wire(provider, OUTPUT_UNKNOWN).ok()?;
+        let models = tokio::time::timeout(LOCAL_WAIT, wire.models()).await.ok()?.ok()?;
+        let talks = |model: &&ModelInfo| !NOT_TALKING.iter().any(|part| model.id.contains(part));
+        models.iter().find(talks).map(|model| format!("{provider}/{}", model.id))
+    }
+
+    fn wire(&self, provider: &str, output_max: u64) -> Result<Arc<Wire>, ResolveError> {
+        let endpoint = self.endpoint(provider, output_max)?;
+        let key = format!("{provider} {output_max}");
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(open.entry(key).or_insert_with(|| Arc::new(Wire::new(endpoint))).clone())
+    }
+
+    /// Everything that is needed to ask a provider.
+    fn endpoint(&self, id: &str, output_max: u64) -> Result<Endpoint, ResolveError> {
+        let (known, configured) = (table::by_id(id), self.configured(id));
+        if known.is_none() && configured.is_none() {
+            let ids = self.ids();
+            let nearest = haft::nearest(id, ids.iter().map(String::as_str)).map(str::to_owned);
+            return Err(ResolveError::UnknownProvider {
+                provider: haft::visible(id),
+                nearest,
+                known: ids.join(", "),
+            });
+        }
+        if !self.is_enabled(id) {
+            return Err(ResolveError::Disabled { provider: id.to_owned() });
+        }
+        let overridden = self.overridden().filter(|_| id == OVERRIDDEN);
+        let base_url = overridden
+            .map(str::to_owned)
+            .or_else(|| configured.and_then(|configured| configured.base_url.clone()))
+            .or_else(|| known.map(|known| known.base_url.to_owned()))
+            .ok_or_else(|| ResolveError::NoAddress { provider: id.to_owned() })?;
+        let key = self.key(id).map(|(key, _)| key);
+        // Who gives another address may have a server without keys behind it.
+        let is_free = overridden.is_some()
+            || known.is_none_or(Known::is_local)
+            || configured.is_some_and(|configured| configured.base_url.is_some());
+        if key.is_none() && !is_free {
+            return Err(ResolveError::NoKey { provider: id.to_owned(), variable: self.variable(id) });
+        }
+        let format = match overridden {
+            Some(_) => Format::Chat,
+            None => configured
+                .and_then(|configured| configured.format)
+                .or_else(|| known.map(|known| known.format))
+                .unwrap_or(Format::Chat),
+        };
+        Ok(Endpoint {
+            provider: id.to_owned(),
+            format,
+            base_url,
+            key,
+            headers: configured.map(|configured| configured.headers.clone()).unwrap_or_default(),
+            idle: configured.and_then(|configured| configured.idle),
+            output_max,
+        })
+    }
+
+    /// As opencode has it: the configuration wins, then what was stored, then the environment.
+    fn key(&self, id: &str) -> Option<(Key, KeySource)> {
+        let configured = self.configured(id).and_then(|configured| configured.key.clone());
+        if let Some(key) = configured {
+            return Some((key, KeySource::Configuration));
+        }
+        if let Some(key) = self.settings.stored.get(id) {
+            return Some((key.clone(), KeySource::Stored));
+        }
+        self.variables(id).into_iter().find_map(|variable| {
+            let key = Key::new(self.settings.variables.get(&variable)?)?;
+            Some((key, KeySource::Variable(variable)))
+        })
+    }
+
+    fn variables(&self, id: &str) -> Vec<String> {
+        let configured =
+            self.configured(id).map(|configured| configured.variables.clone()).unwrap_or_default();
+        let known = table::by_id(id).map(|known| known.variables).unwrap_or_default();
+        configured.into_iter().chain(known.iter().map(|variable| (*variable).to_owned())).collect()
+    }
+
+    /// What the configuration says of a model, else what its name tells.
+    fn info(&self, provider: &str, id: &str) -> ModelInfo {
+        let known = table::limits(id);
+        let configured = self
+            .configured(provider)
+            .and_then(|configured| configured.models.iter().find(|model| model.id == id));
+        match configured {
+            None => known,
+            Some(said) => ModelInfo {
+                id: id.to_owned(),
+                name: said.name.clone(),
+                context: said.context.or(known.context),
+                output: said.output.or(known.output),
+            },
+        }
+    }
+
+    fn configured(&self, id: &str) -> Option<&Configured> {
+        self.settings.configured.iter().find(|configured| configured.id == id)
+    }
+
+    fn overridden(&self) -> Option<&str> {
+        self.settings.variables.get(BASE_URL).map(String::as_str).filter(|url| !url.is_empty())
+    }
+
+    fn is_local(&self, id: &str) -> bool {
+        table::by_id(id).is_some_and(Known::is_local) && self.configured(id).is_none()
+    }
+
+    fn is_enabled(&self, id: &str) -> bool {
+        let is_chosen = self.settings.enabled.as_ref().is_none_or(|enabled| enabled.contains(id));
+        is_chosen && !self.settings.disabled.contains(id)
+    }
+}

@@ -1,0 +1,658 @@
+//! What is sent, in each format.
+
+use std::sync::Arc;
+
+use expect_test::{Expect, expect};
+use haft::{Action, Content, Definition, Input, ToolName};
+use haft_agent::provider::{CallResult, Options, Prompt, ProviderError, Utterance, Uttered};
+use haft_agent::wire::Format;
+use serde_json::{Value, json};
+
+use crate::support::{FORMATS, KEY, Reply, Request, Server, hear, prompt, runtime};
+
+fn media(mime: &str, name: Option<&str>) -> Content {
+    Content::Media { mime: mime.to_owned(), data: Arc::from(*b"abc"), name: name.map(str::to_owned) }
+}
+
+fn tool(name: &str, schema: Value) -> Definition {
+    let name = ToolName::parse(name).unwrap();
+    let action = Action::from(&name);
+    Definition {
+        name,
+        description: "Reads.".to_owned(),
+        input: Arc::new(schema),
+        output: Arc::new(json!({})),
+        action,
+    }
+}
+
+/// A conversation with everything in it. The opaque parts come from the format that is asked.
+fn everything(opaque: impl Fn(Value) -> Option<Value>, thought: Value) -> Prompt {
+    let call =
+        |id: &str, input| Uttered::Call { id: id.to_owned(), name: "read".to_owned(), input, opaque: None };
+    let result = |id: &str, content, is_error| CallResult {
+        id: id.to_owned(),
+        name: "read".to_owned(),
+        content,
+        is_error,
+    };
+    let text = |text: &str| Content::Text(text.to_owned());
+    let malformed = Input::Malformed { text: "{oops".to_owned(), problem: "eof".to_owned() };
+    Prompt {
+        tools: vec![tool(
+            "read",
+            json!({"$schema": "s", "type": "object", "properties": {"filePath": {"type": "string"}}, "required": ["filePath"], "additionalProperties": false}),
+        )],
+        options: Options {
+            temperature: Some(0.5),
+            output_max: Some(99),
+            extra: [("x_own".to_owned(), json!(1))].into_iter().collect(),
+            ..Options::default()
+        },
+        ..prompt(vec![
+            Utterance::User(vec![
+                text("look"),
+                media("image/png", None),
+                media("application/zip", Some("z.zip")),
+            ]),
+            Utterance::Assistant(vec![
+                Uttered::Reasoning { text: "hm".to_owned(), opaque: opaque(thought) },
+                Uttered::Reasoning {
+                    text: "foreign".to_owned(),
+                    opaque: Some(json!({"format": "other", "value": "secret"})),
+                },
+                Uttered::Text("I look.".to_owned()),
+                call("a:1", Input::Json(json!({"filePath": "x"}))),
+                call("b", malformed),
+            ]),
+            Utterance::Results(vec![
+                result(
+                    "a:1",
+                    vec![text("an image"), media("image/png", None), media("application/pdf", Some("d.pdf"))],
+                    false,
+                ),
+                result("b", vec![text("no")], true),
+            ]),
+            Utterance::User(vec![text("go on")]),
+        ])
+    }
+}
+
+fn sent(format: Format, prompt: &Prompt) -> Request {
+    let server = Server::new(vec![Reply::json(400, &json!({}))]);
+    runtime().block_on(hear(&server.wire(format), prompt));
+    server.request()
+}
+
+fn check(format: Format, thought: Value, expected: Expect) {
+    let name = match format {
+        Format::Chat => "chat",
+        Format::Responses => "responses",
+        Format::Anthropic => "anthropic",
+        Format::Gemini => "gemini",
+    };
+    let request = sent(format, &everything(|value| Some(json!({"format": name, "value": value})), thought));
+    let body = serde_json::to_string_pretty(&request.body).unwrap();
+    assert!(!body.contains("secret") && !body.contains(KEY) && !request.line.contains(KEY));
+    expected.assert_eq(&format!("{}\n{body}", request.line));
+}
+
+#[test]
+fn chat() {
+    check(
+        Format::Chat,
+        json!({"field": "reasoning_content"}),
+        expect![[r#"
+            POST /v1/chat/completions
+            {
+              "model": "m-1",
+              "messages": [
+                {
+                  "role": "system",
+                  "content": "Be brief."
+                },
+                {
+                  "role": "user",
+                  "content": [
+                    {
+                      "type": "text",
+                      "text": "look"
+                    },
+                    {
+                      "type": "image_url",
+                      "image_url": {
+                        "url": "data:image/png;base64,YWJj"
+                      }
+                    },
+                    {
+                      "type": "text",
+                      "text": "[attachment left out: z.zip, application/zip cannot be sent to this model]"
+                    }
+                  ]
+                },
+                {
+                  "role": "assistant",
+                  "content": "I look.",
+                  "reasoning_content": "hm",
+                  "tool_calls": [
+                    {
+                      "id": "a_1",
+                      "type": "function",
+                      "function": {
+                        "name": "read",
+                        "arguments": "{\"filePath\":\"x\"}"
+                      }
+                    },
+                    {
+                      "id": "b",
+                      "type": "function",
+                      "function": {
+                        "name": "read",
+                        "arguments": "{\"input\":\"{oops\"}"
+                      }
+                    }
+                  ]
+                },
+                {
+                  "role": "tool",
+                  "tool_call_id": "a_1",
+                  "content": "an image"
+                },
+                {
+                  "role": "tool",
+                  "tool_call_id": "b",
+                  "content": "no"
+                },
+                {
+                  "role": "user",
+                  "content": [
+                    {
+                      "type": "text",
+                      "text": "Attached media from tool result:"
+                    },
+                    {
+                      "type": "image_url",
+                      "image_url": {
+                        "url": "data:image/png;base64,YWJj"
+                      }
+                    },
+                    {
+                      "type": "text",
+                      "text": "[attachment left out: d.pdf, application/pdf cannot be sent to this model]"
+                    }
+                  ]
+                },
+                {
+                  "role": "user",
+                  "content": "go on"
+                }
+              ],
+              "stream": true,
+              "stream_options": {
+                "include_usage": true
+              },
+              "tools": [
+                {
+                  "type": "function",
+                  "function": {
+                    "name": "read",
+                    "description": "Reads.",
+                    "parameters": {
+                      "type": "object",
+                      "properties": {
+                        "filePath": {
+                          "type": "string"
+                        }
+                      },
+                      "required": [
+                        "filePath"
+                      ],
+                      "additionalProperties": false
+                    }
+                  }
+                }
+              ],
+              "temperature": 0.5,
+              "max_tokens": 99,
+              "x_own": 1
+            }"#]],
+    );
+}
+
+#[test]
+fn responses() {
+    check(
+        Format::Responses,
+        json!({"type": "reasoning", "summary": [], "encrypted_content": "gAAA"}),
+        expect![[r#"
+            POST /v1/responses
+            {
+              "model": "m-1",
+              "input": [
+                {
+                  "role": "user",
+                  "content": [
+                    {
+                      "type": "input_text",
+                      "text": "look"
+                    },
+                    {
+                      "type": "input_image",
+                      "image_url": "data:image/png;base64,YWJj"
+                    },
+                    {
+                      "type": "input_text",
+                      "text": "[attachment left out: z.zip, application/zip cannot be sent to this model]"
+                    }
+                  ]
+                },
+                {
+                  "type": "reasoning",
+                  "summary": [],
+                  "encrypted_content": "gAAA"
+                },
+                {
+                  "role": "assistant",
+                  "content": [
+                    {
+                      "type": "output_text",
+                      "text": "I look."
+                    }
+                  ]
+                },
+                {
+                  "type": "function_call",
+                  "call_id": "a_1",
+                  "name": "read",
+                  "arguments": "{\"filePath\":\"x\"}"
+                },
+                {
+                  "type": "function_call",
+                  "call_id": "b",
+                  "name": "read",
+                  "arguments": "{\"input\":\"{oops\"}"
+                },
+                {
+                  "type": "function_call_output",
+                  "call_id": "a_1",
+                  "output": [
+                    {
+                      "type": "input_text",
+                      "text": "an image"
+                    },
+                    {
+                      "type": "input_image",
+                      "image_url": "data:image/png;base64,YWJj"
+                    },
+                    {
+                      "type": "input_file",
+                      "filename": "d.pdf",
+                      "file_data": "data:application/pdf;base64,YWJj"
+                    }
+                  ]
+                },
+                {
+                  "type": "function_call_output",
+                  "call_id": "b",
+                  "output": "no"
+                },
+                {
+                  "role": "user",
+                  "content": [
+                    {
+                      "type": "input_text",
+                      "text": "go on"
+                    }
+                  ]
+                }
+              ],
+              "stream": true,
+              "store": false,
+              "include": [
+                "reasoning.encrypted_content"
+              ],
+              "instructions": "Be brief.",
+              "tools": [
+                {
+                  "type": "function",
+                  "name": "read",
+                  "description": "Reads.",
+                  "parameters": {
+                    "type": "object",
+                    "properties": {
+                      "filePath": {
+                        "type": "string"
+                      }
+                    },
+                    "required": [
+                      "filePath"
+                    ],
+                    "additionalProperties": false
+                  },
+                  "strict": false
+                }
+              ],
+              "temperature": 0.5,
+              "max_output_tokens": 99,
+              "x_own": 1
+            }"#]],
+    );
+}
+
+#[test]
+fn anthropic() {
+    check(
+        Format::Anthropic,
+        json!({"signature": "EqQB"}),
+        expect![[r#"
+            POST /v1/messages
+            {
+              "model": "m-1",
+              "max_tokens": 99,
+              "messages": [
+                {
+                  "role": "user",
+                  "content": [
+                    {
+                      "type": "text",
+                      "text": "look"
+                    },
+                    {
+                      "type": "image",
+                      "source": {
+                        "type": "base64",
+                        "media_type": "image/png",
+                        "data": "YWJj"
+                      }
+                    },
+                    {
+                      "type": "text",
+                      "text": "[attachment left out: z.zip, application/zip cannot be sent to this model]"
+                    }
+                  ]
+                },
+                {
+                  "role": "assistant",
+                  "content": [
+                    {
+                      "type": "thinking",
+                      "thinking": "hm",
+                      "signature": "EqQB"
+                    },
+                    {
+                      "type": "text",
+                      "text": "I look."
+                    },
+                    {
+                      "type": "tool_use",
+                      "id": "a_1",
+                      "name": "read",
+                      "input": {
+                        "filePath": "x"
+                      }
+                    },
+                    {
+                      "type": "tool_use",
+                      "id": "b",
+                      "name": "read",
+                      "input": {
+                        "input": "{oops"
+                      },
+                      "cache_control": {
+                        "type": "ephemeral"
+                      }
+                    }
+                  ]
+                },
+                {
+                  "role": "user",
+                  "content": [
+                    {
+                      "type": "tool_result",
+                      "tool_use_id": "a_1",
+                      "content": [
+                        {
+                          "type": "text",
+                          "text": "an image"
+                        },
+                        {
+                          "type": "image",
+                          "source": {
+                            "type": "base64",
+                            "media_type": "image/png",
+                            "data": "YWJj"
+                          }
+                        },
+                        {
+                          "type": "document",
+                          "source": {
+                            "type": "base64",
+                            "media_type": "application/pdf",
+                            "data": "YWJj"
+                          }
+                        }
+                      ]
+                    },
+                    {
+                      "type": "tool_result",
+                      "tool_use_id": "b",
+                      "content": [
+                        {
+                          "type": "text",
+                          "text": "no"
+                        }
+                      ],
+                      "is_error": true
+                    },
+                    {
+                      "type": "text",
+                      "text": "go on",
+                      "cache_control": {
+                        "type": "ephemeral"
+                      }
+                    }
+                  ]
+                }
+              ],
+              "stream": true,
+              "system": [
+                {
+                  "type": "text",
+                  "text": "Be brief.",
+                  "cache_control": {
+                    "type": "ephemeral"
+                  }
+                }
+              ],
+              "tools": [
+                {
+                  "name": "read",
+                  "description": "Reads.",
+                  "input_schema": {
+                    "type": "object",
+                    "properties": {
+                      "filePath": {
+                        "type": "string"
+                      }
+                    },
+                    "required": [
+                      "filePath"
+                    ],
+                    "additionalProperties": false
+                  },
+                  "cache_control": {
+                    "type": "ephemeral"
+                  }
+                }
+              ],
+              "temperature": 0.5,
+              "x_own": 1
+            }"#]],
+    );
+}
+
+#[test]
+fn gemini() {
+    check(
+        Format::Gemini,
+        json!("c2ln"),
+        expect![[r#"
+        POST /v1/models/m-1:streamGenerateContent?alt=sse
+        {
+          "contents": [
+            {
+              "role": "user",
+              "parts": [
+                {
+                  "text": "look"
+                },
+                {
+                  "inlineData": {
+                    "mimeType": "image/png",
+                    "data": "YWJj"
+                  }
+                },
+                {
+                  "text": "[attachment left out: z.zip, application/zip cannot be sent to this model]"
+                }
+              ]
+            },
+            {
+              "role": "model",
+              "parts": [
+                {
+                  "text": "",
+                  "thoughtSignature": "c2ln"
+                },
+                {
+                  "text": "I look."
+                },
+                {
+                  "functionCall": {
+                    "name": "read",
+                    "args": {
+                      "filePath": "x"
+                    }
+                  },
+                  "thoughtSignature": "skip_thought_signature_validator"
+                },
+                {
+                  "functionCall": {
+                    "name": "read",
+                    "args": {
+                      "input": "{oops"
+                    }
+                  }
+                }
+              ]
+            },
+            {
+              "role": "user",
+              "parts": [
+                {
+                  "functionResponse": {
+                    "name": "read",
+                    "response": {
+                      "output": "an image"
+                    }
+                  }
+                },
+                {
+                  "functionResponse": {
+                    "name": "read",
+                    "response": {
+                      "error": "no"
+                    }
+                  }
+                },
+                {
+                  "text": "Attached media from tool result:"
+                },
+                {
+                  "inlineData": {
+                    "mimeType": "image/png",
+                    "data": "YWJj"
+                  }
+                },
+                {
+                  "inlineData": {
+                    "mimeType": "application/pdf",
+                    "data": "YWJj"
+                  }
+                },
+                {
+                  "text": "go on"
+                }
+              ]
+            }
+          ],
+          "systemInstruction": {
+            "parts": [
+              {
+                "text": "Be brief."
+              }
+            ]
+          },
+          "tools": [
+            {
+              "functionDeclarations": [
+                {
+                  "name": "read",
+                  "description": "Reads.",
+                  "parameters": {
+                    "type": "object",
+                    "properties": {
+                      "filePath": {
+                        "type": "string"
+                      }
+                    },
+                    "required": [
+                      "filePath"
+                    ]
+                  }
+                }
+              ]
+            }
+          ],
+          "generationConfig": {
+            "temperature": 0.5,
+            "maxOutputTokens": 99
+          },
+          "x_own": 1
+        }"#]],
+    );
+}
+
+#[test]
+fn the_key_is_in_its_header_and_nowhere_else() {
+    for (format, header, value) in [
+        (Format::Chat, "authorization", format!("Bearer {KEY}")),
+        (Format::Responses, "authorization", format!("Bearer {KEY}")),
+        (Format::Anthropic, "x-api-key", KEY.to_owned()),
+        (Format::Gemini, "x-goog-api-key", KEY.to_owned()),
+    ] {
+        let request = sent(format, &prompt(Vec::new()));
+        assert_eq!(request.header(header), Some(value.as_str()));
+        let holding = request.headers.iter().filter(|(_, value)| value.contains(KEY)).count();
+        assert_eq!((holding, request.line.contains(KEY)), (1, false), "{format:?}");
+    }
+    assert_eq!(sent(Format::Anthropic, &prompt(Vec::new())).header("anthropic-version"), Some("2023-06-01"));
+}
+
+#[test]
+fn a_tool_that_cannot_be_offered_is_named_before_anything_is_sent() {
+    for format in FORMATS {
+        let server = Server::new(Vec::new());
+        let asked = Prompt { tools: vec![tool("odd", json!({"oneOf": []}))], ..prompt(Vec::new()) };
+        let (_, error) = runtime().block_on(hear(&server.wire(format), &asked));
+        let Some(ProviderError::Incompatible { tool, problem, .. }) = error else { panic!("{error:?}") };
+        assert!(tool == "odd" && problem.contains("oneOf"), "{problem}");
+    }
+}
+
+#[test]
+fn a_models_name_cannot_leave_its_path() {
+    let asked = Prompt { model: "../../x?key=1#y".to_owned(), ..prompt(Vec::new()) };
+    let line = sent(Format::Gemini, &asked).line;
+    assert_eq!(line, "POST /v1/models///x%3Fkey%3D1%23y:streamGenerateContent?alt=sse");
+}

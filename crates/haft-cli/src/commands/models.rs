@@ -1,0 +1,70 @@
+//! `haft models`: the models that can be reached.
+
+use std::time::Duration;
+
+use haft::visible;
+use haft_agent::provider::ModelInfo;
+use haft_agent::providers::Listing;
+use serde_json::{Value, json};
+
+use crate::cli::Globals;
+use crate::exit::{Exit, Failure};
+use crate::models;
+use crate::setting::Setting;
+use crate::terminal::Terminal;
+
+/// How long each provider is waited for.
+const DEADLINE: Duration = Duration::from_secs(10);
+
+pub(crate) async fn run(
+    globals: &Globals,
+    terminal: Terminal,
+    provider: Option<&str>,
+) -> Result<Exit, Failure> {
+    let setting = Setting::load(globals, terminal)?;
+    let providers = models::providers(&setting)?;
+    let listings = providers.list(provider, DEADLINE).await.map_err(models::failure)?;
+    let default = providers.default_model().await;
+    if terminal.json {
+        let default = default.as_ref().ok();
+        let listed: Vec<Value> = listings.iter().map(document).collect();
+        terminal.document(&json!({ "v": 1, "default": default, "providers": listed }))?;
+    } else {
+        for listing in &listings {
+            show(terminal, listing, default.as_deref().ok())?;
+        }
+    }
+    let reached = listings.iter().any(|listing| listing.models.is_ok());
+    match (listings.is_empty(), default) {
+        (true, Err(error)) => Err(models::failure(error)),
+        _ if reached => Ok(Exit::Ok),
+        _ => Ok(Exit::Failed),
+    }
+}
+
+fn show(terminal: Terminal, listing: &Listing, default: Option<&str>) -> Result<(), Failure> {
+    let models = match &listing.models {
+        Ok(models) => models,
+        Err(error) => {
+            terminal.say(&format!("{} {}", terminal.err().yellow("warning:"), visible(&error.to_string())));
+            return Ok(());
+        }
+    };
+    models.iter().try_for_each(|model| {
+        let name = format!("{}/{}", listing.provider, model.id);
+        let mark = if default == Some(name.as_str()) { "  (default)" } else { "" };
+        let size = model.context.map(|context| format!("  {}k", context / 1000)).unwrap_or_default();
+        terminal.line(&format!("{}{}{mark}", visible(&name), terminal.out().dim(&size)))
+    })
+}
+
+fn document(listing: &Listing) -> Value {
+    let model = |model: &ModelInfo| json!({ "id": model.id, "name": model.name, "context": model.context, "output": model.output });
+    match &listing.models {
+        Ok(models) => {
+            let models: Vec<Value> = models.iter().map(model).collect();
+            json!({ "provider": listing.provider, "models": models })
+        }
+        Err(error) => json!({ "provider": listing.provider, "error": error.to_string() }),
+    }
+}
