@@ -7,7 +7,7 @@ use haft::permission::Rule;
 use haft::{AgentId, BoxError, CallId, MessageId, Model, ToolContext};
 use haft_agent::provider::Options;
 use haft_agent::providers::Providers;
-use haft_agent::{Agency, AgentSpec, Agents, Mode, Models, Served, Settings};
+use haft_agent::{Agency, AgentSpec, Agents, Mode, Models, Served, Settings, Start};
 
 use crate::config::{Agent, AgentMode};
 use crate::exit::{Exit, Failure};
@@ -18,16 +18,18 @@ use crate::setting::Setting;
 /// Actions that an agent which works for another has only if its own rules speak of them.
 const NOT_FOR_SUBAGENTS: [&str; 2] = ["todowrite", "task"];
 
-/// Furnishes the location's agency, so that conversations can be held. `model` is the one that was named, if one was.
+/// Furnishes the location's agency, so that a conversation can begin.
 pub(crate) async fn furnish(
     setting: &Setting,
     location: &Location<'_>,
     session: &[Rule],
-    model: Option<&str>,
+    start: &Start,
 ) -> Result<Agency, Failure> {
     let providers = models::providers(setting)?;
-    let otherwise = match model {
-        Some(model) => model.to_owned(),
+    let agent =
+        setting.config.agent(start.agent.as_str()).map_err(|error| Failure::new(Exit::Usage, error))?;
+    let otherwise = match start.model.clone().or(agent.model) {
+        Some(model) => model,
         None => providers.default_model().await.map_err(models::failure)?,
     };
     // Whoever names a model that cannot be asked is told so before anything else.

@@ -74,6 +74,11 @@ pub(crate) enum Color {
 pub(crate) enum Command {
     /// Runs one tool, without a model
     Call(CallArgs),
+    /// Has an agent work on something; without a prompt on a terminal, a conversation
+    ///
+    /// `haft "do this"` is short for `haft run "do this"`: a first word that is no command is a prompt if it contains
+    /// a space. While the agent works, what you type is queued. Ctrl-C stops it, a second Ctrl-C leaves.
+    Run(RunArgs),
     /// Lists the tools, or shows one
     Tools {
         #[command(subcommand)]
@@ -169,6 +174,36 @@ pub(crate) struct CallArgs {
     /// Gives up after so many seconds
     #[arg(long, value_name = "SECONDS")]
     pub(crate) timeout: Option<f64>,
+}
+
+/// A run of an agent.
+#[derive(Args)]
+pub(crate) struct RunArgs {
+    /// What it is to do; @path attaches a file or an image. What is piped in is attached
+    pub(crate) prompt: Option<String>,
+    /// The model; the configured one unless given
+    #[arg(long, short, value_name = "PROVIDER/MODEL")]
+    pub(crate) model: Option<String>,
+    /// Goes on with the last session of this project
+    #[arg(long = "continue", short = 'c', conflicts_with = "resume")]
+    pub(crate) last: bool,
+    /// Goes on with this session
+    #[arg(long, short = 's', value_name = "ID")]
+    pub(crate) resume: Option<String>,
+    /// Attaches a file or an image, and lets the agent read it
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) file: Vec<String>,
+    /// Answers every question with yes, like --yes; rules that deny still hold
+    #[arg(long)]
+    pub(crate) auto: bool,
+    /// What is printed
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: crate::run::Format,
+    /// Prints plain lines that never change, for screen readers
+    #[arg(long)]
+    pub(crate) screen_reader: bool,
+    #[command(flatten)]
+    pub(crate) consent: ConsentArgs,
 }
 
 /// Consent that is given on the command line.

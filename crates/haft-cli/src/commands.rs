@@ -10,6 +10,7 @@ pub(crate) mod models;
 pub(crate) mod output;
 pub(crate) mod permission;
 pub(crate) mod probe;
+pub(crate) mod run;
 pub(crate) mod session;
 pub(crate) mod shell;
 pub(crate) mod skill;

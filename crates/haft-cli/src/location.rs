@@ -69,16 +69,16 @@ impl<'s> Location<'s> {
         mode: Mode,
         life: Life,
     ) -> Result<Location<'s>, Failure> {
-        Location::open_asking(setting, consent, mode, life, None)
+        Location::open_asking(setting, consent, mode, life, |asker| asker)
     }
 
-    /// The same, with somebody else to ask.
+    /// The same, with somebody else to ask than the one whom the command line names.
     pub(crate) fn open_asking(
         setting: &'s Setting,
         consent: &ConsentArgs,
         mode: Mode,
         life: Life,
-        other: Option<Arc<dyn Asker>>,
+        instead: impl FnOnce(Arc<dyn Asker>) -> Arc<dyn Asker>,
     ) -> Result<Location<'s>, Failure> {
         let rules = Arc::new(ruleset(setting, consent)?);
         let keepers = match mode {
@@ -86,7 +86,7 @@ impl<'s> Location<'s> {
             Mode::Rehearsal => Keepers::rehearsing(setting)?,
         };
         let events = Events::new(keepers.recorder.clone());
-        let asker = other.unwrap_or_else(|| asker(setting, consent, keepers.store.as_ref()));
+        let asker = instead(asker(setting, consent, keepers.store.as_ref()));
         let (policies, agency) = (Policies::new(rules.clone()), Agency::default());
         let (turns, inbox) = (OpenTurns::default(), Inbox::default());
         let (grants, memory) = (keepers.grants.clone(), keepers.memory.clone());

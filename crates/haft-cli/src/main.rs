@@ -14,14 +14,14 @@ mod models;
 mod paths;
 mod probe;
 mod report;
+mod run;
 mod setting;
+mod shorthand;
 mod skills;
 mod terminal;
 mod trust;
 
 use std::process::ExitCode;
-
-use clap::Parser;
 
 use crate::cli::{Cli, Command};
 use crate::exit::{Exit, Failure};
@@ -31,7 +31,7 @@ fn main() -> ExitCode {
     haft_sandbox::maybe_become_helper();
     // Others of the same user may not look into this process; where the kernel has no such thing, they may.
     let _open = haft_sandbox::harden_this_process();
-    let cli = match Cli::try_parse() {
+    let cli = match shorthand::parse(std::env::args_os().collect()) {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
@@ -60,6 +60,7 @@ async fn run(cli: Cli, terminal: Terminal) -> Result<Exit, Failure> {
     let Cli { globals, command } = cli;
     match command {
         Command::Call(args) => commands::call::run(&globals, terminal, args).await,
+        Command::Run(args) => commands::run::run(&globals, terminal, args).await,
         Command::Tools { command } => commands::tools::run(&globals, terminal, command).await,
         Command::Log(args) => commands::log::run(&globals, terminal, args).await,
         Command::Output(args) => commands::output::run(&globals, terminal, &args).await,

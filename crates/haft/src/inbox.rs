@@ -50,6 +50,11 @@ impl Inbox {
         note
     }
 
+    /// What waits in a session, the oldest first. It stays where it is.
+    pub fn waiting(&self, session: &SessionId) -> Vec<Note> {
+        lock(&self.0).get(session).map(|waiting| waiting.notes.iter().cloned().collect()).unwrap_or_default()
+    }
+
     /// Waits for a note and takes it.
     pub async fn next(&self, session: &SessionId) -> Note {
         poll_fn(|context| {

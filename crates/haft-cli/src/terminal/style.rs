@@ -5,6 +5,12 @@
 pub(crate) struct Style(pub(super) bool);
 
 impl Style {
+    /// No colours at all.
+    #[cfg(test)]
+    pub(crate) fn none() -> Style {
+        Style(false)
+    }
+
     fn paint(self, code: &str, text: &str) -> String {
         if self.0 { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
     }

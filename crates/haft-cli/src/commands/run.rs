@@ -1,0 +1,162 @@
+//! `haft run`: has an agent work on something.
+
+use std::io::IsTerminal;
+use std::sync::Arc;
+
+use haft::{AgentId, SessionId, Transcript};
+use haft_agent::{OpenError, Start};
+use haft_store::{SessionRow, Store};
+
+use crate::agency;
+use crate::cli::{ConsentArgs, Globals, OnAsk, RunArgs};
+use crate::exit::{Exit, Failure};
+use crate::location::{self, Life, Location, Mode};
+use crate::run::{
+    Attacher, Desk, Draft, Face, Format, Manner, NamedCalls, Naming, News, Run, Showing, Stay, Wire,
+    stdin_text,
+};
+use crate::setting::Setting;
+use crate::terminal::Terminal;
+
+/// So much of a prompt is a session's title.
+const TITLE_CHARS_MAX: usize = 60;
+
+pub(crate) async fn run(globals: &Globals, terminal: Terminal, args: RunArgs) -> Result<Exit, Failure> {
+    let setting = Setting::load(globals, terminal)?;
+    let format = if terminal.json { Format::Json } else { args.format };
+    let face = Face::of(terminal, format, args.screen_reader);
+    let (wire, named) = (Wire::default(), NamedCalls::default());
+    let consent = ConsentArgs { yes: args.consent.yes || args.auto, ..args.consent };
+    // Who is there to be asked is asked here, in between everything else that is shown.
+    let is_there = !consent.yes && consent.on_ask == OnAsk::Ask && face != Face::Mute;
+    let location = Location::open_asking(&setting, &consent, Mode::Live, Life::Conversation, |asker| {
+        let otherwise = if is_there { Arc::new(Desk(wire.clone())) } else { asker };
+        Arc::new(Naming { named: named.clone(), otherwise })
+    })?;
+    let store = location.store().cloned().ok_or_else(|| anyhow::anyhow!("a conversation needs a store"))?;
+
+    let resumed = resumed(&setting, &store, args.last, args.resume.as_deref())?;
+    let (prompt, stdin) = said(args.prompt, face)?;
+    let stay = match (&prompt, face) {
+        (None, Face::Drawn | Face::Spoken) => Stay::ForMore,
+        (Some(_), _) | (None, Face::Mute) => Stay::UntilDone,
+    };
+    if prompt.is_none() && face == Face::Mute && resumed.is_none() {
+        return Err(Failure::usage("there is nothing to do")
+            .hint("give a prompt, pipe one in, or run it on a terminal for a conversation"));
+    }
+    let title = prompt.as_deref().map(title).unwrap_or_default();
+    let first = match prompt {
+        Some(prompt) => Some(Draft::new(location.workspace(), prompt, &args.file, stdin)?),
+        None if args.file.is_empty() => None,
+        None => return Err(Failure::usage("--file needs a prompt")),
+    };
+
+    let start = start(globals, &setting, &store, resumed, args.model, title).await?;
+    let rules = location::session_rules(&setting, &consent)?;
+    let agency = agency::furnish(&setting, &location, &rules, &start).await?;
+    let inbox = location.inbox().clone();
+    let attacher = Attacher {
+        workspace: location.workspace().clone(),
+        grants: location.grants(),
+        turn: location.turn().await?,
+        named,
+        session: start.session.clone(),
+        agent: start.agent.clone(),
+    };
+    let events = wire.clone();
+    let _subscription = location.subscribe(move |seq, event| events.push(News::Event(seq, event.clone())));
+    let conversation = agency.open(start).await.map_err(unopened)?;
+    let showing = Showing {
+        manner: if face == Face::Drawn { Manner::Signs } else { Manner::Words },
+        verbose: terminal.verbose,
+        quiet: terminal.quiet,
+        directory: setting.directory.to_string_lossy().into_owned(),
+    };
+    let run = Run { terminal, face, format, stay, showing, conversation, inbox, attacher, wire };
+    let exit = run.hold(first).await;
+    location.close().await;
+    exit
+}
+
+/// The prompt, and what is attached from standard input. Input without a prompt is the prompt.
+fn said(prompt: Option<String>, face: Face) -> Result<(Option<String>, Option<String>), Failure> {
+    if face != Face::Mute || std::io::stdin().is_terminal() {
+        return Ok((prompt, None));
+    }
+    let input = Some(stdin_text()?).filter(|text| !text.trim().is_empty());
+    Ok(match prompt {
+        Some(prompt) => (Some(prompt), input),
+        None => (input, None),
+    })
+}
+
+/// The session to go on with.
+fn resumed(
+    setting: &Setting,
+    store: &Store,
+    last: bool,
+    id: Option<&str>,
+) -> Result<Option<SessionRow>, Failure> {
+    let hint = "haft session list shows them";
+    if let Some(id) = id {
+        let id = SessionId::parse(id).map_err(Failure::usage)?;
+        let row = store.session(&id)?;
+        let row = row.ok_or_else(|| Failure::usage(format_args!("there is no session {id}")).hint(hint))?;
+        return Ok(Some(row));
+    }
+    if !last {
+        return Ok(None);
+    }
+    let project = setting.project().to_string_lossy();
+    // Sessions that others began are gone on with by whoever began them; those of single calls are no conversations.
+    let mut own =
+        store.sessions(None)?.into_iter().filter(|row| row.project == project && row.parent.is_none());
+    let row = own.find(|row| !row.title.is_empty());
+    row.map(Some).ok_or_else(|| Failure::usage("this project has no session to go on with").hint(hint))
+}
+
+/// How the conversation begins or goes on: with the agent and the model it had, unless others are named.
+async fn start(
+    globals: &Globals,
+    setting: &Setting,
+    store: &Store,
+    resumed: Option<SessionRow>,
+    model: Option<String>,
+    title: String,
+) -> Result<Start, Failure> {
+    let start = Start {
+        session: setting.session.clone(),
+        agent: setting.agent.clone(),
+        model,
+        title,
+        parent: None,
+        waits_for_tasks: true,
+    };
+    let Some(row) = resumed else { return Ok(start) };
+    let history = store.history(&row.id).await?;
+    let last = history.messages.iter().rev().find_map(|message| message.model.as_ref());
+    let agent = match globals.agent {
+        Some(_) => start.agent,
+        None => AgentId::parse(&row.agent).unwrap_or(start.agent),
+    };
+    let model = start.model.or_else(|| last.map(|model| format!("{}/{}", model.provider, model.id)));
+    // It keeps the title it has.
+    Ok(Start { session: row.id, agent, model, title: row.title, ..start })
+}
+
+fn unopened(error: OpenError) -> Failure {
+    let exit = match &error {
+        OpenError::Agent(_) | OpenError::Model(_) | OpenError::Lease(_) => Exit::Usage,
+        OpenError::Store(_) => Exit::Defect,
+    };
+    Failure::new(exit, error)
+}
+
+fn title(prompt: &str) -> String {
+    let line = prompt.trim().lines().next().unwrap_or_default();
+    match line.char_indices().nth(TITLE_CHARS_MAX) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    }
+}

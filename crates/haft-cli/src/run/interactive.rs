@@ -1,0 +1,331 @@
+//! A run on a terminal whose lines can change: what happens is shown as it happens, keys are read all the while.
+
+use std::time::{Duration, Instant};
+
+use haft_agent::Outcome;
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::Stay;
+use super::attach::{Attacher, Draft};
+use super::editor::Editor;
+use super::keys::{Key, Keys};
+use super::news::{News, Wire};
+use super::prompts::{Prompts, Took, Waiting};
+use super::raw::{self, Raw};
+use super::row::{Paint, Row};
+use super::stage::{Live, Stage};
+use super::talk::{Talk, exit_of};
+use super::view::{Line, View};
+use crate::exit::{Exit, Failure};
+use crate::terminal::Style;
+
+/// How often what moves is drawn.
+const FRAME: Duration = Duration::from_millis(100);
+/// A lone Escape is one if nothing follows it for so long.
+const ESCAPE: Duration = Duration::from_millis(50);
+/// A second Ctrl-C within this time leaves.
+const TWICE: Duration = Duration::from_secs(2);
+
+/// What a run on a terminal is made of.
+pub(super) struct Interactive {
+    pub(super) view: View,
+    pub(super) talk: Talk,
+    pub(super) attacher: Attacher,
+    pub(super) wire: Wire,
+    pub(super) stay: Stay,
+    pub(super) began: Instant,
+    pub(super) screen: Screen,
+    /// What happened before, in a session that is gone on with.
+    pub(super) recap: Vec<Row>,
+}
+
+/// What the person sees and types on.
+pub(super) struct Screen {
+    stage: Stage,
+    keys: Keys,
+    editor: Editor,
+    prompts: Prompts,
+    /// Lines that stay and are not drawn yet.
+    lines: Vec<Line>,
+    interrupted: Option<Duration>,
+}
+
+impl Screen {
+    pub(super) fn new(style: Style) -> Screen {
+        Screen {
+            stage: Stage::new(style, raw::size()),
+            keys: Keys::default(),
+            editor: Editor::default(),
+            prompts: Prompts::default(),
+            lines: Vec::new(),
+            interrupted: None,
+        }
+    }
+}
+
+impl Interactive {
+    pub(super) async fn run(mut self, first: Option<Draft>) -> Result<Exit, Failure> {
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        let mut terminate = signal(SignalKind::terminate())?;
+        let mut hangup = signal(SignalKind::hangup())?;
+        let mut resized = signal(SignalKind::window_change())?;
+        let raw = Raw::enter()?;
+        listen(self.wire.clone());
+        let recap = std::mem::take(&mut self.recap);
+        let lines = self.view.told(recap);
+        self.screen.lines.extend(lines);
+        let left = match first {
+            Some(draft) => self.say(draft).await.map(|_| None),
+            None => Ok(None),
+        };
+        let mut left = left?;
+        while left.is_none() {
+            self.draw()?;
+            let pause = self.pause();
+            let sleeps = async {
+                match pause {
+                    Some(pause) => tokio::time::sleep(pause).await,
+                    None => std::future::pending().await,
+                }
+            };
+            left = tokio::select! {
+                news = self.wire.next() => self.take(news).await?,
+                _ = interrupt.recv() => self.interrupt(),
+                _ = terminate.recv() => Some(Exit::Terminated),
+                _ = hangup.recv() => Some(Exit::Terminated),
+                _ = resized.recv() => {
+                    self.screen.stage.resize(raw::size());
+                    None
+                }
+                () = sleeps => self.tick().await?,
+            };
+            while let (None, Some(news)) = (left, self.wire.take()) {
+                left = self.take(news).await?;
+            }
+        }
+        self.leave(raw).await?;
+        Ok(left.unwrap_or(Exit::Ok))
+    }
+
+    /// Leaves the terminal as it was, with everything that stays.
+    async fn leave(mut self, raw: Raw) -> Result<(), Failure> {
+        let lines = std::mem::take(&mut self.screen.lines);
+        let mut bytes = self.screen.stage.frame(&lines, Live::default());
+        bytes.push_str(&self.screen.stage.leave());
+        raw::write(bytes.as_bytes())?;
+        drop(raw);
+        self.talk.leave().await;
+        Ok(())
+    }
+
+    fn now(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    /// How long until something moves by itself.
+    fn pause(&self) -> Option<Duration> {
+        match (self.screen.keys.is_waiting(), self.talk.is_busy() || !self.screen.prompts.is_empty()) {
+            (true, _) => Some(ESCAPE),
+            (false, true) => Some(FRAME),
+            (false, false) => None,
+        }
+    }
+
+    async fn tick(&mut self) -> Result<Option<Exit>, Failure> {
+        let now = self.now();
+        if self.screen.prompts.rings(now) {
+            raw::write(b"\x07")?;
+        }
+        let keys = self.screen.keys.flush();
+        self.press_all(keys).await
+    }
+
+    async fn take(&mut self, news: News) -> Result<Option<Exit>, Failure> {
+        let now = self.now();
+        match news {
+            News::Event(_, event) => {
+                let lines = self.view.apply(&event, now);
+                self.screen.lines.extend(lines);
+                for text in self.talk.said() {
+                    let lines = self.view.heard(&text);
+                    self.screen.lines.extend(lines);
+                }
+            }
+            News::Ask(asked) => self.screen.prompts.add(Waiting::Consent(asked)),
+            News::Inquire(inquiring) => self.screen.prompts.add(Waiting::Inquiry(inquiring)),
+            News::Typed(bytes) => {
+                let keys = self.screen.keys.feed(&bytes);
+                return self.press_all(keys).await;
+            }
+            News::Ended(outcome) => return Ok(self.ended(&outcome)),
+            News::Closed => return Ok(Some(Exit::Terminated)),
+            News::Withdrawn | News::Line(_) => {}
+        }
+        self.turn();
+        Ok(None)
+    }
+
+    /// Shows the next question, if it is its turn.
+    fn turn(&mut self) {
+        let rows = self.screen.prompts.turn(self.now());
+        let lines = self.view.told(rows);
+        self.screen.lines.extend(lines);
+    }
+
+    fn ended(&mut self, outcome: &Outcome) -> Option<Exit> {
+        let now = self.now();
+        self.turn();
+        let unsaid = self.talk.ended(outcome);
+        self.screen.interrupted = None;
+        let lines = self.view.ended(outcome, now);
+        self.screen.lines.extend(lines);
+        if self.talk.is_busy() {
+            for text in unsaid {
+                let lines = self.view.heard(&text);
+                self.screen.lines.extend(lines);
+            }
+            return None;
+        }
+        // What was not said is the person's again.
+        for text in unsaid.iter().rev() {
+            self.screen.editor.put_back(text);
+        }
+        let refused: Vec<&str> = self.view.refused().iter().chain(&outcome.refused).copied().collect();
+        match self.stay {
+            Stay::UntilDone => Some(exit_of(outcome, &refused)),
+            Stay::ForMore => None,
+        }
+    }
+
+    async fn press_all(&mut self, keys: Vec<Key>) -> Result<Option<Exit>, Failure> {
+        for key in keys {
+            if let Some(exit) = self.press(&key).await? {
+                return Ok(Some(exit));
+            }
+        }
+        Ok(None)
+    }
+
+    async fn press(&mut self, key: &Key) -> Result<Option<Exit>, Failure> {
+        if *key == Key::Redraw {
+            let live = self.live();
+            let bytes = self.screen.stage.redraw(live);
+            raw::write(bytes.as_bytes())?;
+            return Ok(None);
+        }
+        let has_question = !self.screen.prompts.is_empty();
+        if let Took::Rows(rows) = self.screen.prompts.press(key, self.now()) {
+            let lines = self.view.told(rows);
+            self.screen.lines.extend(lines);
+            self.turn();
+            return Ok(None);
+        }
+        match key {
+            // Typed before the question could be seen: it neither answers nor sends anything.
+            Key::Enter | Key::Escape if has_question => {}
+            Key::Enter => self.submit().await,
+            Key::EndOfInput if self.screen.editor.is_empty() && !self.talk.is_busy() => {
+                return Ok(Some(Exit::Ok));
+            }
+            key => drop(self.screen.editor.press(key)),
+        }
+        Ok(None)
+    }
+
+    /// Says what was written. What cannot be said, because a file is missing, stays to be mended.
+    async fn submit(&mut self) {
+        if self.screen.editor.text().trim().is_empty() {
+            return;
+        }
+        let text = self.screen.editor.take();
+        let draft = Draft::new(&self.attacher.workspace, text.clone(), &[], None);
+        let said = match draft {
+            Ok(draft) => self.say(draft).await,
+            Err(failure) => Err(failure),
+        };
+        match said {
+            Ok(true) => {
+                let lines = self.view.heard(&text);
+                self.screen.lines.extend(lines);
+            }
+            Ok(false) => {}
+            Err(failure) => {
+                let lines = self.view.notice(Paint::Red, &format!("error: {}", failure.message()));
+                self.screen.lines.extend(lines);
+                self.screen.editor.put_back(&text);
+            }
+        }
+    }
+
+    async fn say(&mut self, draft: Draft) -> Result<bool, Failure> {
+        let text = draft.text.clone();
+        let parts = self.attacher.parts(draft).await?;
+        Ok(self.talk.say(text, parts))
+    }
+
+    /// Ctrl-C: stops the agent; a second one, or one while nothing happens, leaves.
+    fn interrupt(&mut self) -> Option<Exit> {
+        let now = self.now();
+        if !self.talk.is_busy() {
+            if self.screen.editor.is_empty() {
+                return Some(Exit::Ok);
+            }
+            self.screen.editor.clear();
+            return None;
+        }
+        if self.screen.interrupted.is_some_and(|first| now.saturating_sub(first) <= TWICE) {
+            return Some(Exit::Interrupted);
+        }
+        self.screen.interrupted = Some(now);
+        self.talk.interrupt();
+        None
+    }
+
+    fn live(&self) -> Live {
+        let (now, columns) = (self.now(), self.screen.stage.size().columns.saturating_sub(1));
+        let mut live = Live::default();
+        live.add(self.view.live(now, columns), None);
+        let is_asked = !self.screen.prompts.is_empty();
+        if is_asked {
+            let (rows, cursor) = self.screen.prompts.rows(now, columns);
+            live.add(rows, cursor);
+        }
+        for text in self.talk.queued() {
+            let row = Row::new().with(Paint::Dim, "queued  ").with(Paint::Dim, text.trim());
+            live.add(vec![row.clipped(columns)], None);
+        }
+        if self.screen.interrupted.is_some() {
+            live.add(vec![Row::new().with(Paint::Yellow, "stopping; Ctrl-C again leaves")], None);
+        }
+        if !is_asked || !self.screen.editor.is_empty() {
+            let (rows, cursor) = self.screen.editor.rows("> ", columns);
+            live.add(rows, Some(cursor).filter(|_| !is_asked));
+        }
+        live
+    }
+
+    fn draw(&mut self) -> Result<(), Failure> {
+        let live = self.live();
+        let lines = std::mem::take(&mut self.screen.lines);
+        let bytes = self.screen.stage.frame(&lines, live);
+        match bytes.is_empty() {
+            true => Ok(()),
+            false => Ok(raw::write(bytes.as_bytes())?),
+        }
+    }
+}
+
+/// Reads keys until there are no more.
+fn listen(wire: Wire) {
+    std::thread::spawn(move || {
+        let mut bytes = [0; 4096];
+        loop {
+            match rustix::io::read(rustix::stdio::stdin(), &mut bytes) {
+                Ok(count) if count > 0 => wire.push(News::Typed(bytes[..count].to_vec())),
+                Err(rustix::io::Errno::INTR) => {}
+                Ok(_) | Err(_) => break,
+            }
+        }
+        wire.push(News::Closed);
+    });
+}

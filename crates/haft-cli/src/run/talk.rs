@@ -1,0 +1,126 @@
+//! A conversation that goes on beside whoever shows it.
+
+use haft::{Inbox, Note, Part, SessionId};
+use haft_agent::provider::ProviderError;
+use haft_agent::{Conversation, End, Interrupt, Outcome, RunError};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+use super::news::{News, Wire};
+use crate::exit::Exit;
+
+/// A conversation. What comes of it is on the wire.
+pub(crate) struct Talk {
+    session: SessionId,
+    inbox: Inbox,
+    says: mpsc::Sender<Vec<Part>>,
+    worker: JoinHandle<()>,
+    interrupt: Interrupt,
+    is_busy: bool,
+    queued: Vec<(String, Note)>,
+}
+
+impl Talk {
+    pub(crate) fn new(mut conversation: Conversation, inbox: Inbox, wire: Wire) -> Talk {
+        let session = conversation.session().clone();
+        let interrupt = Interrupt::default();
+        // One at a time: nothing is said here before the last is answered.
+        let (says, mut said) = mpsc::channel(1);
+        let stop = interrupt.clone();
+        let worker = tokio::spawn(async move {
+            while let Some(parts) = said.recv().await {
+                let outcome = conversation.say(parts, &stop).await;
+                wire.push(News::Ended(Box::new(outcome)));
+            }
+        });
+        Talk { session, inbox, says, worker, interrupt, is_busy: false, queued: Vec::new() }
+    }
+
+    pub(crate) fn is_busy(&self) -> bool {
+        self.is_busy
+    }
+
+    /// Says something, or, while the agent works, has it said as soon as that can be. Returns whether it was said.
+    pub(crate) fn say(&mut self, text: String, parts: Vec<Part>) -> bool {
+        if self.is_busy {
+            let note = Note { agent: None, parts };
+            self.inbox.deliver(&self.session, note.clone());
+            self.queued.push((text, note));
+            return false;
+        }
+        self.interrupt.clear();
+        // There is room, because nothing waits unless it is busy.
+        self.is_busy = self.says.try_send(parts).is_ok();
+        true
+    }
+
+    /// What waits to be said.
+    pub(crate) fn queued(&self) -> impl Iterator<Item = &str> {
+        self.queued.iter().map(|(text, _)| text.as_str())
+    }
+
+    /// What has been said since it was queued.
+    pub(crate) fn said(&mut self) -> Vec<String> {
+        if self.queued.is_empty() {
+            return Vec::new();
+        }
+        let waiting = self.inbox.waiting(&self.session);
+        let (still, said): (Vec<_>, Vec<_>) =
+            self.queued.drain(..).partition(|(_, note)| waiting.contains(note));
+        self.queued = still;
+        said.into_iter().map(|(text, _)| text).collect()
+    }
+
+    /// Has the agent stop.
+    pub(crate) fn interrupt(&self) {
+        self.interrupt.fire();
+    }
+
+    /// The agent has stopped. Returns what it has not been told: it is told at once if it ended well, and is the
+    /// person's again if not.
+    pub(crate) fn ended(&mut self, outcome: &Outcome) -> Vec<String> {
+        self.is_busy = false;
+        let mut notes = Vec::new();
+        while let Some(note) = self.inbox.take(&self.session) {
+            notes.push(note);
+        }
+        let queued = std::mem::take(&mut self.queued);
+        let goes_on = matches!(outcome.end, End::Done);
+        let (mine, others): (Vec<Note>, Vec<Note>) =
+            notes.into_iter().partition(|note| queued.iter().any(|(_, queued)| queued == note));
+        let unsaid: Vec<String> =
+            queued.into_iter().filter(|(_, note)| mine.contains(note)).map(|(text, _)| text).collect();
+        // What other agents report is for the next time.
+        let (now, later) = if goes_on { (mine, others) } else { (Vec::new(), others) };
+        for note in later {
+            self.inbox.deliver(&self.session, note);
+        }
+        if !now.is_empty() {
+            self.say(String::new(), now.into_iter().flat_map(|note| note.parts).collect());
+        }
+        unsaid
+    }
+
+    /// Ends it, whatever it is doing.
+    pub(crate) async fn leave(self) {
+        self.worker.abort();
+        // However it ended, it has.
+        let _ended = self.worker.await;
+    }
+}
+
+/// How a run leaves: by how it ended, and by what it was refused.
+pub(crate) fn exit_of(outcome: &Outcome, refused: &[&str]) -> Exit {
+    match &outcome.end {
+        End::Interrupted => Exit::Interrupted,
+        End::Declined => Exit::Denied,
+        End::Failed(RunError::Provider(ProviderError::Unauthorised { .. }) | RunError::Agent(_)) => {
+            Exit::Usage
+        }
+        End::Failed(RunError::Provider(_) | RunError::Turn(_) | RunError::Store(_)) => Exit::Defect,
+        // A rejection with words is advice: whoever took it has done what was wanted.
+        End::Done if refused.contains(&"approval_needed") => Exit::Unanswered,
+        End::Done if refused.contains(&"denied") || refused.contains(&"declined") => Exit::Denied,
+        End::Done => Exit::Ok,
+    }
+}

@@ -1,0 +1,415 @@
+//! What a person sees of a run: a state that events change, lines that stay, and lines that change.
+//!
+//! It knows no terminal and no clock, so what is shown follows from what happened and nothing else.
+
+mod branch;
+mod running;
+mod settled;
+
+use std::time::Duration;
+
+use haft::permission::{Reply, Request};
+use haft::{Event, MessageId, Saying, SessionId};
+use haft_agent::{End, Outcome};
+use serde_json::Value;
+
+use self::branch::Branches;
+use self::running::Running;
+pub(crate) use self::settled::diff_rows;
+use super::row::{Paint, Row};
+use super::words::{counted, elapsed, number};
+
+/// A thought is shown by its end.
+const THOUGHT_CHARS_MAX: usize = 200;
+/// A call that runs for so long is mentioned where no line can change.
+const MENTIONED_AFTER: Duration = Duration::from_secs(3);
+
+/// How things are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Manner {
+    /// With signs, for a terminal whose lines can change.
+    Signs,
+    /// In words alone, for logs and screen readers.
+    Words,
+}
+
+/// A line that stays.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Line {
+    /// What the model says: the data of a run.
+    Said(String),
+    /// Everything else.
+    Told(Row),
+}
+
+/// What is shown, and how.
+#[derive(Debug, Clone)]
+pub(crate) struct Showing {
+    pub(crate) manner: Manner,
+    pub(crate) verbose: bool,
+    pub(crate) quiet: bool,
+    /// Paths below it are shown without it.
+    pub(crate) directory: String,
+}
+
+/// The state of what is shown.
+pub(crate) struct View {
+    session: SessionId,
+    showing: Showing,
+    branches: Branches,
+    running: Vec<Running>,
+    /// The message that is being said, and what of it is not a whole line yet.
+    message: Option<MessageId>,
+    partial: String,
+    doing: Doing,
+    /// When the agent began to work.
+    since: Option<Duration>,
+    /// What stayed last, so that words and calls stand apart.
+    last: Option<Last>,
+    refused: Vec<&'static str>,
+}
+
+/// What the agent is doing when no call runs.
+#[derive(Debug, Default)]
+enum Doing {
+    #[default]
+    Waiting,
+    Thinking(String),
+    Writing(String),
+    Pausing {
+        until: Duration,
+        why: String,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Last {
+    Words,
+    Calls,
+}
+
+impl View {
+    pub(crate) fn new(session: SessionId, showing: Showing) -> View {
+        View {
+            branches: Branches::new(session.clone()),
+            session,
+            showing,
+            running: Vec::new(),
+            message: None,
+            partial: String::new(),
+            doing: Doing::default(),
+            since: None,
+            last: None,
+            refused: Vec::new(),
+        }
+    }
+
+    /// What was refused, in the words of [`haft::Rejection::kind`].
+    pub(crate) fn refused(&self) -> &[&'static str] {
+        &self.refused
+    }
+
+    /// Takes an event in. Returns the lines that stay.
+    pub(crate) fn apply(&mut self, event: &Event, now: Duration) -> Vec<Line> {
+        match event {
+            Event::Called(call) => {
+                let lines = self.end_words();
+                self.running.push(Running::new(call, &self.showing.directory, now));
+                self.doing = Doing::Waiting;
+                lines
+            }
+            Event::Running(context) => {
+                self.running_mut(&context.call, |call| call.is_running = true);
+                Vec::new()
+            }
+            Event::Output { context, delta } => {
+                self.running_mut(&context.call, |call| call.hear(delta));
+                Vec::new()
+            }
+            Event::Ended(context, ended) => {
+                let at = self.running.iter().position(|call| call.context.call == context.call);
+                let Some(at) = at else { return Vec::new() };
+                let call = self.running.remove(at);
+                self.refused.extend(settled::refused(ended));
+                let rows = settled::rows(&call, ended, &self.showing, &self.branches, now);
+                self.told(rows)
+            }
+            Event::Asked(request) => {
+                self.running_mut(&request.context.call, |call| call.asks = true);
+                Vec::new()
+            }
+            Event::Replied(request, reply) => {
+                self.running_mut(&request.context.call, |call| call.asks = false);
+                self.told(vec![replied(request, reply, self.showing.manner)])
+            }
+            Event::Said { session, message, delta } if *session == self.session => self.hear(message, delta),
+            Event::Said { .. } => Vec::new(),
+            Event::Session { name, session, body } => self.session(name, session, body, now),
+            Event::Reported { name, body, .. } => match *name {
+                "todo.updated" => self.told(todos(body, self.showing.manner)),
+                _ => Vec::new(),
+            },
+        }
+    }
+
+    /// What the person said, or had waiting to be said.
+    pub(crate) fn heard(&mut self, text: &str) -> Vec<Line> {
+        let mut lines = self.end_words();
+        lines.extend(self.gap(None));
+        for (number, line) in text.trim_end().lines().enumerate() {
+            let lead = if number == 0 { "› " } else { "  " };
+            lines.push(Line::Told(Row::new().with(Paint::Bold, lead).text(Paint::Bold, line)));
+        }
+        self.last = Some(Last::Calls);
+        lines
+    }
+
+    /// Something beside what happens.
+    pub(crate) fn notice(&mut self, paint: Paint, text: &str) -> Vec<Line> {
+        let rows = text.lines().map(|line| Row::new().text(paint, line)).collect();
+        self.told(rows)
+    }
+
+    /// Rows that stay, after whatever is being said.
+    pub(crate) fn told(&mut self, rows: Vec<Row>) -> Vec<Line> {
+        if rows.is_empty() {
+            return Vec::new();
+        }
+        let mut lines = self.end_words();
+        lines.extend(self.gap(Some(Last::Calls)));
+        lines.extend(rows.into_iter().map(Line::Told));
+        lines
+    }
+
+    /// Says how it ended: what it cost, how long it took.
+    pub(crate) fn ended(&mut self, outcome: &Outcome, now: Duration) -> Vec<Line> {
+        let mut lines = self.end_words();
+        let took = self.since.take().map(|since| now.saturating_sub(since)).unwrap_or_default();
+        self.doing = Doing::Waiting;
+        self.running.clear();
+        match &outcome.end {
+            End::Done => {}
+            End::Declined => lines.extend(self.notice(Paint::Yellow, "stopped: you said no")),
+            End::Interrupted => lines.extend(self.notice(Paint::Yellow, "interrupted")),
+            End::Failed(error) => {
+                lines.extend(self.notice(Paint::Red, &format!("error: {}", haft::causes(error))));
+            }
+        }
+        if self.showing.quiet {
+            return lines;
+        }
+        let usage = &outcome.usage;
+        let mut facts = Vec::new();
+        if usage.context() > 0 {
+            let cached = match usage.cache_read {
+                0 => String::new(),
+                cached => format!(" (and {} cached)", number(cached)),
+            };
+            facts.push(format!("{} tokens in{cached}", number(usage.input + usage.cache_write)));
+            facts.push(format!("{} out", number(usage.output)));
+        }
+        facts.push(counted(outcome.steps.into(), "step"));
+        facts.push(elapsed(took));
+        facts.push(self.session.to_string());
+        let separator = if self.showing.manner == Manner::Signs { " · " } else { ", " };
+        lines.extend(self.gap(None));
+        self.last = Some(Last::Calls);
+        lines.push(Line::Told(Row::new().with(Paint::Dim, &facts.join(separator))));
+        lines
+    }
+
+    /// The lines that change: what is being said, what runs, what is waited for.
+    pub(crate) fn live(&self, now: Duration, columns: usize) -> Vec<Row> {
+        let mut rows = Vec::new();
+        if !self.partial.is_empty() {
+            rows.extend(Row::new().text(Paint::Plain, &self.partial).wrapped(columns));
+        }
+        let roots = self.running.iter().filter(|call| self.branches.depth(&call.context.session) == 0);
+        for call in roots {
+            self.push_running(call, now, columns, &mut rows);
+        }
+        // Calls of agents whose own call is not known, or is over.
+        let is_adopted = |call: &&Running| {
+            let of = self.branches.call_of(&call.context.session);
+            !of.is_some_and(|of| self.running.iter().any(|call| call.context.call == *of))
+        };
+        let strays = self.running.iter().filter(|call| self.branches.depth(&call.context.session) > 0);
+        for call in strays.filter(is_adopted) {
+            rows.push(call.row(1, now, columns));
+        }
+        if let (Some(since), true) = (self.since, self.running.is_empty()) {
+            rows.extend(self.status(now, since, columns));
+        }
+        rows
+    }
+
+    /// Calls that have run for long and were not mentioned yet, for where no line can change.
+    pub(crate) fn mentioned(&mut self, now: Duration) -> Vec<Line> {
+        let mut rows = Vec::new();
+        for call in &mut self.running {
+            if call.is_running && !call.is_mentioned && now.saturating_sub(call.since) >= MENTIONED_AFTER {
+                call.is_mentioned = true;
+                rows.push(Row::new().with(Paint::Dim, &format!("{}: still running", call.named())));
+            }
+        }
+        self.told(rows)
+    }
+
+    fn push_running(&self, call: &Running, now: Duration, columns: usize, rows: &mut Vec<Row>) {
+        let depth = self.branches.depth(&call.context.session);
+        rows.push(call.row(depth, now, columns));
+        let is_below =
+            |other: &&Running| self.branches.call_of(&other.context.session) == Some(&call.context.call);
+        for below in self.running.iter().filter(is_below) {
+            self.push_running(below, now, columns, rows);
+        }
+    }
+
+    fn status(&self, now: Duration, since: Duration, columns: usize) -> Option<Row> {
+        let spinner = running::spinner(now);
+        let row = |text: &str| {
+            let row = Row::new().with(Paint::Yellow, spinner).plain(" ").with(Paint::Dim, text);
+            row.with(Paint::Dim, &format!("  {}", elapsed(now.saturating_sub(since)))).clipped(columns)
+        };
+        match &self.doing {
+            Doing::Waiting if self.partial.is_empty() => Some(row("waiting for the model")),
+            Doing::Waiting => None,
+            Doing::Thinking(thought) => {
+                let room = columns.saturating_sub(20);
+                let end: String = thought.chars().rev().take(room).collect();
+                let end: String = end.chars().rev().collect();
+                Some(row(&format!("thinking  {}", end.trim())))
+            }
+            Doing::Writing(name) => Some(row(&format!("writing a call of {name}"))),
+            Doing::Pausing { until, why } => {
+                let left = until.saturating_sub(now).as_secs() + 1;
+                Some(row(&format!("asking again in {left} s: {why}")))
+            }
+        }
+    }
+
+    fn hear(&mut self, message: &MessageId, delta: &Saying) -> Vec<Line> {
+        let mut lines = Vec::new();
+        if self.message.as_ref() != Some(message) {
+            lines.extend(self.end_words());
+            self.message = Some(message.clone());
+        }
+        match delta {
+            Saying::Text(text) => {
+                self.doing = Doing::Waiting;
+                if self.partial.is_empty() {
+                    lines.extend(self.gap(Some(Last::Words)));
+                }
+                self.partial.push_str(text);
+                while let Some(end) = self.partial.find('\n') {
+                    let line = self.partial[..end].to_owned();
+                    self.partial.drain(..=end);
+                    lines.push(Line::Said(line));
+                }
+            }
+            Saying::Thought(text) => {
+                let mut thought = match std::mem::take(&mut self.doing) {
+                    Doing::Thinking(thought) => thought,
+                    Doing::Waiting | Doing::Writing(_) | Doing::Pausing { .. } => String::new(),
+                };
+                thought.push_str(&text.replace(['\n', '\r'], " "));
+                let length = thought.chars().count();
+                if length > THOUGHT_CHARS_MAX {
+                    thought = thought.chars().skip(length - THOUGHT_CHARS_MAX).collect();
+                }
+                self.doing = Doing::Thinking(thought);
+            }
+            Saying::Calling(name) => {
+                lines.extend(self.end_words());
+                self.doing = Doing::Writing(name.clone());
+            }
+        }
+        lines
+    }
+
+    /// What is being said stays as it is.
+    fn end_words(&mut self) -> Vec<Line> {
+        match self.partial.is_empty() {
+            true => Vec::new(),
+            false => vec![Line::Said(std::mem::take(&mut self.partial))],
+        }
+    }
+
+    /// An empty line between what the model says and everything else, where there are signs.
+    fn gap(&mut self, next: Option<Last>) -> Option<Line> {
+        let last = self.last;
+        self.last = next.or(last);
+        let is_gap = last.is_some() && (last != next) && self.showing.manner == Manner::Signs;
+        is_gap.then(|| Line::Told(Row::new()))
+    }
+
+    fn session(&mut self, name: &str, session: &SessionId, body: &Value, now: Duration) -> Vec<Line> {
+        match (name, *session == self.session) {
+            ("session.created", false) => self.branches.add(session, body, &self.running),
+            ("session.status", true) => {
+                self.since.get_or_insert(now);
+                return self.status_told(body, now);
+            }
+            ("session.compacted", true) => {
+                return self.notice(Paint::Dim, "the conversation was summarised to make room");
+            }
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    fn status_told(&mut self, body: &Value, now: Duration) -> Vec<Line> {
+        if body["type"] != "retry" {
+            return Vec::new();
+        }
+        let wait = Duration::from_millis(body["waitMs"].as_u64().unwrap_or_default());
+        let why = body["message"].as_str().unwrap_or_default().to_owned();
+        let line = format!("{why}; asking again in {}", elapsed(wait));
+        self.doing = Doing::Pausing { until: now + wait, why };
+        self.notice(Paint::Yellow, &line)
+    }
+
+    fn running_mut(&mut self, call: &haft::CallId, change: impl FnOnce(&mut Running)) {
+        if let Some(known) = self.running.iter_mut().find(|known| known.context.call == *call) {
+            change(known);
+        }
+    }
+}
+
+fn replied(request: &Request, reply: &Reply, manner: Manner) -> Row {
+    let (paint, sign, said) = match reply {
+        Reply::Once => (Paint::Green, "✔ ", "allowed once".to_owned()),
+        Reply::Always(scope) => (
+            Paint::Green,
+            "✔ ",
+            format!(
+                "allowed always ({scope}) {}: {}",
+                request.question.action,
+                request.question.save.join(", ")
+            ),
+        ),
+        Reply::Reject(None) => (Paint::Red, "✘ ", "rejected".to_owned()),
+        Reply::Reject(Some(words)) => (Paint::Red, "✘ ", format!("rejected ({words})")),
+    };
+    let row = match manner {
+        Manner::Signs => Row::new().with(paint, sign),
+        Manner::Words => Row::new(),
+    };
+    row.plain(&said).with(Paint::Dim, &format!("  {}", request.wanted()))
+}
+
+/// A list of todos as it is now.
+fn todos(body: &Value, manner: Manner) -> Vec<Row> {
+    let row = |todo: &Value| {
+        let text = todo["content"].as_str().unwrap_or_default();
+        let (sign, word, paint) = match todo["status"].as_str().unwrap_or_default() {
+            "completed" => ("[x] ", "done: ", Paint::Dim),
+            "in_progress" => ("[>] ", "under way: ", Paint::Bold),
+            "cancelled" => ("[-] ", "dropped: ", Paint::Dim),
+            _ => ("[ ] ", "to do: ", Paint::Plain),
+        };
+        let lead = if manner == Manner::Signs { sign } else { word };
+        Row::new().plain("  ").with(paint, lead).with(paint, text)
+    };
+    body["todos"].as_array().into_iter().flatten().map(row).collect()
+}
