@@ -22,6 +22,7 @@ use crate::config;
 use crate::environment;
 use crate::exit::{Exit, Failure};
 use crate::instructions;
+use crate::models;
 use crate::setting::Setting;
 use crate::skills;
 use crate::terminal::{Terminal, TerminalAsker};
@@ -352,7 +353,7 @@ pub(crate) fn open_store(setting: &Setting) -> Result<Store, Failure> {
         data_dir: setting.paths.data.clone(),
         project: setting.project().to_string_lossy().into_owned(),
         directory: setting.directory.to_string_lossy().into_owned(),
-        redactor: Redactor::from_env(setting.env.iter()),
+        redactor: redactor(setting),
         retention: retention(setting),
         journal: setting.config.journal(),
         restorer: Arc::new(DiskRestorer),
@@ -365,6 +366,12 @@ pub(crate) fn open_store(setting: &Setting) -> Result<Store, Failure> {
         setting.terminal.say(&format!("{} {notice}", setting.terminal.err().yellow("notice:")));
     }
     Ok(store)
+}
+
+/// Takes out what is secret in the environment, and the keys of providers.
+fn redactor(setting: &Setting) -> Redactor {
+    let keys = models::secrets(setting).into_iter().map(|key| ("PROVIDER_API_KEY".into(), key.into()));
+    Redactor::from_env(setting.env.iter().chain(keys))
 }
 
 fn retention(setting: &Setting) -> Retention {

@@ -22,6 +22,16 @@ pub(crate) fn providers(setting: &Setting) -> Result<Providers, Failure> {
     Ok(Providers::new(Settings { variables, stored, directory, ..said }))
 }
 
+/// Every key that is known here, so that none is ever written down elsewhere.
+pub(crate) fn secrets(setting: &Setting) -> Vec<String> {
+    // Where keys cannot be read, none is used either.
+    let stored = keys(&setting.paths).ok();
+    let stored = stored.iter().flat_map(|keys| keys.providers().filter_map(|id| keys.get(id)));
+    let configured = setting.config.providers().ok().map(|said| said.configured).unwrap_or_default();
+    let configured = configured.into_iter().filter_map(|provider| provider.key);
+    stored.chain(configured).map(|key| key.reveal().to_owned()).collect()
+}
+
 /// A model that cannot be asked is a matter of how haft is set up.
 pub(crate) fn failure(error: ResolveError) -> Failure {
     Failure::new(Exit::Usage, error)
