@@ -4,6 +4,7 @@
 
 mod support;
 
+mod agent;
 mod bad_input;
 mod commands;
 mod contract;

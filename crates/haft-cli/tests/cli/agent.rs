@@ -1,0 +1,181 @@
+//! Whole sessions of the real binary: with a server that speaks a provider's format, and across crashes.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::support::Place;
+
+const KEY: &str = "sk-test-4242424242";
+
+/// Answers each request with the next of these streams, and passes on what was asked.
+fn serve(streams: Vec<String>) -> (String, mpsc::Receiver<Value>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}/v1", listener.local_addr().unwrap());
+    let (tell, asked) = mpsc::channel();
+    std::thread::spawn(move || {
+        for stream in streams {
+            let Ok((connection, _)) = listener.accept() else { return };
+            if let Some(body) = answer(connection, &stream) {
+                let _gone = tell.send(body);
+            }
+        }
+    });
+    (address, asked)
+}
+
+fn answer(connection: TcpStream, stream: &str) -> Option<Value> {
+    let mut reader = BufReader::new(connection.try_clone().ok()?);
+    let (mut length, mut line) = (0, String::new());
+    loop {
+        line.clear();
+        reader.read_line(&mut line).ok()?;
+        let lower = line.to_ascii_lowercase();
+        if let Some(given) = lower.strip_prefix("content-length:") {
+            length = given.trim().parse().ok()?;
+        }
+        if line.trim().is_empty() {
+            break;
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    let mut connection = connection;
+    write!(
+        connection,
+        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n{stream}"
+    )
+    .ok()?;
+    serde_json::from_slice(&body).ok()
+}
+
+/// Whether a text stands in a file below a directory.
+fn holds(directory: &Path, text: &str) -> bool {
+    let has = |path: &Path| {
+        let bytes = std::fs::read(path).unwrap_or_default();
+        bytes.windows(text.len()).any(|window| window == text.as_bytes())
+    };
+    let entries = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    entries.into_iter().any(|path| if path.is_dir() { holds(&path, text) } else { has(&path) })
+}
+
+fn events(chunks: &[Value]) -> String {
+    let lines: String = chunks.iter().map(|chunk| format!("data: {chunk}\n\n")).collect();
+    lines + "data: [DONE]\n\n"
+}
+
+fn delta(delta: Value, finish: Option<&str>) -> Value {
+    json!({ "id": "x", "object": "chat.completion.chunk", "choices": [{ "index": 0, "delta": delta, "finish_reason": finish }] })
+}
+
+#[test]
+fn a_session_over_chat_completions_reads_a_file_and_tells_what_it_says() {
+    let place = Place::new();
+    place.file("a.txt", "the word is heron\n");
+    let call =
+        |arguments: &str| json!({ "tool_calls": [{ "index": 0, "function": { "arguments": arguments } }] });
+    let (address, asked) = serve(vec![
+        events(&[
+            delta(json!({ "role": "assistant", "content": "I look." }), None),
+            delta(
+                json!({ "tool_calls": [{ "index": 0, "id": "c1", "type": "function", "function": { "name": "read", "arguments": "" } }] }),
+                None,
+            ),
+            delta(call("{\"file"), None),
+            delta(call("Path\": \"a.txt\"}"), None),
+            delta(json!({}), Some("tool_calls")),
+        ]),
+        events(&[
+            delta(json!({ "role": "assistant", "content": "It is heron." }), None),
+            delta(json!({}), Some("stop")),
+            json!({ "choices": [], "usage": { "prompt_tokens": 120, "completion_tokens": 7, "total_tokens": 127 } }),
+        ]),
+    ]);
+    let mut haft = place.command(&["run", "-m", "openai/some-model", "which word?"]);
+    let ran = haft.env("HAFT_LLM_BASE_URL", &address).env("OPENAI_API_KEY", KEY).output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+    assert!(ran.status.success(), "{err}");
+    assert!(out.contains("It is heron."), "{out}");
+    assert!(err.contains("120") && err.contains('7'), "usage is shown: {err}");
+
+    let first = asked.recv_timeout(Duration::from_secs(5)).unwrap();
+    assert_eq!((first["model"].as_str(), first["stream"].as_bool()), (Some("some-model"), Some(true)));
+    let tools = first["tools"].as_array().unwrap();
+    assert!(tools.iter().any(|tool| tool["function"]["name"] == "read"));
+    let second = asked.recv_timeout(Duration::from_secs(5)).unwrap();
+    let result = second["messages"].as_array().unwrap().last().unwrap();
+    assert_eq!((result["role"].as_str(), result["tool_call_id"].as_str()), (Some("tool"), Some("c1")));
+    assert!(result["content"].to_string().contains("the word is heron"), "{result}");
+    assert!(!err.contains(KEY) && !holds(&place.home(), KEY), "the key was written down");
+}
+
+#[test]
+fn a_session_that_is_killed_at_any_moment_goes_on_and_runs_nothing_twice() {
+    const TURNS: usize = 12;
+    let place = Place::new();
+    let mut turns: Vec<Value> = (0..TURNS)
+        .map(|at| json!({ "calls": [{ "tool": "bash", "input": { "command": format!("echo {at} >> log") } }] }))
+        .collect();
+    turns.push(json!({ "text": "finished" }));
+    place.file("s.json", &json!({ "turns": turns }).to_string());
+    place.file("log", "");
+
+    let mut prompt = vec!["run", "-m", "scripted/s.json", "begin"];
+    let mut finished = false;
+    // Each attempt lives a little longer than the one before, so each is cut somewhere else.
+    for attempt in 0..60u64 {
+        let mut haft = place.command(&prompt).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(40 + attempt * 17));
+        let _ended = haft.kill();
+        let out = haft.wait_with_output().unwrap();
+        if String::from_utf8_lossy(&out.stdout).contains("finished") {
+            finished = true;
+            break;
+        }
+        // What was said is kept as soon as a session is there to keep it.
+        if !place.run(&["session", "list"]).out.is_empty() {
+            prompt = vec!["run", "-m", "scripted/s.json", "-c"];
+        }
+    }
+    assert!(finished, "it never came to an end");
+    let log = std::fs::read_to_string(place.ws().join("log")).unwrap();
+    let lines: Vec<usize> = log.lines().map(|line| line.parse().unwrap()).collect();
+    assert!(lines.windows(2).all(|pair| pair[0] < pair[1]), "something ran twice: {lines:?}");
+    // What is missing was interrupted, and the record says so.
+    let calls = place.log();
+    let interrupted = calls.iter().filter(|call| call.to_string().contains("\"interrupted\"")).count();
+    assert!(lines.len() + interrupted >= TURNS, "{} ran, {interrupted} interrupted\n{calls:#?}", lines.len());
+}
+
+#[test]
+fn two_runs_of_one_session_do_not_both_run() {
+    let place = Place::new();
+    place.file(
+        "s.json",
+        &json!({ "turns": [
+            { "calls": [{ "tool": "bash", "input": { "command": "touch began; sleep 20" } }] },
+            { "text": "done" },
+        ]})
+        .to_string(),
+    );
+    let mut first = place
+        .command(&["run", "-m", "scripted/s.json", "begin"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    while !place.ws().join("began").exists() {
+        assert!(first.try_wait().unwrap().is_none(), "the first ended early");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let second = place.run(&["run", "-m", "scripted/s.json", "-c", "and this"]);
+    assert_ne!(second.code, 0);
+    assert!(second.err.contains("is being run already"), "{}", second.err);
+    first.kill().unwrap();
+    first.wait().unwrap();
+}
