@@ -214,13 +214,15 @@ impl<'c> Answer<'c> {
         let provider = self.conversation.served.provider.clone();
         let mut deltas = open(&*provider, prompt).await?;
         loop {
-            let delta = tokio::select! {
-                delta = deltas.next() => delta,
-                Some(settled) = self.running.join_next() => {
-                    self.note(settled);
-                    continue;
+            // Half a piece that was waited for must not be lost when a call ends meanwhile.
+            let mut next = deltas.next();
+            let delta = loop {
+                tokio::select! {
+                    delta = &mut next => break delta,
+                    Some(settled) = self.running.join_next() => self.note(settled),
                 }
             };
+            drop(next);
             match delta {
                 Some(delta) => {
                     if self.hear(delta?).await? {
