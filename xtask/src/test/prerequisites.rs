@@ -20,6 +20,7 @@ const PREREQUISITES: &[Prerequisite] = &[
     Prerequisite { program: "setpriv", package: "util-linux", suite: "files that an unprivileged user may not touch" },
     Prerequisite { program: "strace",  package: "strace",     suite: "durable before visible, and what scripts execute, seen from the kernel" },
     Prerequisite { program: "sqlite3", package: "sqlite3",    suite: "the store, seen from outside" },
+    Prerequisite { program: "tmux",    package: "tmux",       suite: "conversations on a real terminal" },
 ];
 
 /// Whether missing programs may be installed.

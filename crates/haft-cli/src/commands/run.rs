@@ -20,6 +20,8 @@ use crate::terminal::Terminal;
 
 /// So much of a prompt is a session's title.
 const TITLE_CHARS_MAX: usize = 60;
+/// The title of a session that began without a prompt.
+const UNTITLED: &str = "conversation";
 
 pub(crate) async fn run(globals: &Globals, terminal: Terminal, args: RunArgs) -> Result<Exit, Failure> {
     let setting = Setting::load(globals, terminal)?;
@@ -35,7 +37,7 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, args: RunArgs) ->
     })?;
     let store = location.store().cloned().ok_or_else(|| anyhow::anyhow!("a conversation needs a store"))?;
 
-    let resumed = resumed(&setting, &store, args.last, args.resume.as_deref())?;
+    let resumed = resumed(&setting, &store, args.last, args.resume.as_deref()).await?;
     let (prompt, stdin) = said(args.prompt, face)?;
     let stay = match (&prompt, face) {
         (None, Face::Drawn | Face::Spoken) => Stay::ForMore,
@@ -45,7 +47,7 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, args: RunArgs) ->
         return Err(Failure::usage("there is nothing to do")
             .hint("give a prompt, pipe one in, or run it on a terminal for a conversation"));
     }
-    let title = prompt.as_deref().map(title).unwrap_or_default();
+    let title = prompt.as_deref().map_or_else(|| UNTITLED.to_owned(), title);
     let first = match prompt {
         Some(prompt) => Some(Draft::new(location.workspace(), prompt, &args.file, stdin)?),
         None if args.file.is_empty() => None,
@@ -71,6 +73,7 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, args: RunArgs) ->
         manner: if face == Face::Drawn { Manner::Signs } else { Manner::Words },
         verbose: terminal.verbose,
         quiet: terminal.quiet,
+        is_answered_elsewhere: matches!(consent.on_ask, OnAsk::Wait(_)) && !consent.yes,
         directory: setting.directory.to_string_lossy().into_owned(),
     };
     let run = Run { terminal, face, format, stay, showing, conversation, inbox, attacher, wire };
@@ -92,7 +95,7 @@ fn said(prompt: Option<String>, face: Face) -> Result<(Option<String>, Option<St
 }
 
 /// The session to go on with.
-fn resumed(
+async fn resumed(
     setting: &Setting,
     store: &Store,
     last: bool,
@@ -109,11 +112,14 @@ fn resumed(
         return Ok(None);
     }
     let project = setting.project().to_string_lossy();
-    // Sessions that others began are gone on with by whoever began them; those of single calls are no conversations.
-    let mut own =
-        store.sessions(None)?.into_iter().filter(|row| row.project == project && row.parent.is_none());
-    let row = own.find(|row| !row.title.is_empty());
-    row.map(Some).ok_or_else(|| Failure::usage("this project has no session to go on with").hint(hint))
+    // Sessions that others began are gone on with by whoever began them; those of single calls have no title.
+    let own = |row: &SessionRow| row.project == project && row.parent.is_none() && !row.title.is_empty();
+    for row in store.sessions(None)?.into_iter().filter(own) {
+        if !store.history(&row.id).await?.messages.is_empty() {
+            return Ok(Some(row));
+        }
+    }
+    Err(Failure::usage("this project has no session to go on with").hint(hint))
 }
 
 /// How the conversation begins or goes on: with the agent and the model it had, unless others are named.
@@ -141,8 +147,8 @@ async fn start(
         None => AgentId::parse(&row.agent).unwrap_or(start.agent),
     };
     let model = start.model.or_else(|| last.map(|model| format!("{}/{}", model.provider, model.id)));
-    // It keeps the title it has.
-    Ok(Start { session: row.id, agent, model, title: row.title, ..start })
+    let title = if row.title.is_empty() { start.title } else { row.title };
+    Ok(Start { session: row.id, agent, model, title, ..start })
 }
 
 fn unopened(error: OpenError) -> Failure {

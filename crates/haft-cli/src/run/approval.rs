@@ -105,7 +105,7 @@ impl Approval {
                     return Pressed::Answered(Reply::Reject(Some(words).filter(|words| !words.is_empty())));
                 }
                 Key::Escape => self.step = Step::Choose(choices.len() - 1),
-                key => drop(editor.press(key)),
+                key => editor.press(key),
             },
         }
         Pressed::Taken
@@ -223,3 +223,6 @@ fn because(request: &Request) -> Vec<String> {
     }
     reasons
 }
+
+#[cfg(test)]
+mod tests;

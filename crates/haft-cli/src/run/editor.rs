@@ -54,8 +54,8 @@ impl Editor {
         self.cursor = self.text.len();
     }
 
-    /// Does what a key says. Returns whether the key means something to an editor.
-    pub(crate) fn press(&mut self, key: &Key) -> bool {
+    /// Does what a key says, if it means something to an editor.
+    pub(crate) fn press(&mut self, key: &Key) {
         match key {
             Key::Char(c) => self.insert(c.encode_utf8(&mut [0; 4])),
             Key::Paste(text) => self.insert(text),
@@ -75,9 +75,8 @@ impl Editor {
             Key::KillToEnd => self.remove(self.cursor..self.line_end()),
             Key::Up => self.up(),
             Key::Down => self.down(),
-            Key::Enter | Key::Escape | Key::EndOfInput | Key::Redraw => return false,
+            Key::Enter | Key::Escape | Key::EndOfInput | Key::Redraw => {}
         }
-        true
     }
 
     /// How it looks behind a prompt, in rows of so many columns, and where the cursor is: row and column.

@@ -72,7 +72,7 @@ impl Asking {
                 }
                 Key::Escape if question.options.is_empty() => return Pressed::Answered(Told::Dismissed),
                 Key::Escape => self.words = None,
-                key => drop(editor.press(key)),
+                key => editor.press(key),
             }
             return Pressed::Taken;
         }
@@ -194,3 +194,6 @@ impl Asking {
         &self.inquiry
     }
 }
+
+#[cfg(test)]
+mod tests;

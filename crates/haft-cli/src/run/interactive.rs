@@ -14,7 +14,7 @@ use super::prompts::{Prompts, Took, Waiting};
 use super::raw::{self, Raw};
 use super::row::{Paint, Row};
 use super::stage::{Live, Stage};
-use super::talk::{Talk, exit_of};
+use super::talk::{Talk, broken, exit_of};
 use super::view::{Line, View};
 use crate::exit::{Exit, Failure};
 use crate::terminal::Style;
@@ -110,7 +110,7 @@ impl Interactive {
     /// Leaves the terminal as it was, with everything that stays.
     async fn leave(mut self, raw: Raw) -> Result<(), Failure> {
         let lines = std::mem::take(&mut self.screen.lines);
-        let mut bytes = self.screen.stage.frame(&lines, Live::default());
+        let mut bytes = self.screen.stage.frame(&lines, &Live::default());
         bytes.push_str(&self.screen.stage.leave());
         raw::write(bytes.as_bytes())?;
         drop(raw);
@@ -158,6 +158,7 @@ impl Interactive {
                 return self.press_all(keys).await;
             }
             News::Ended(outcome) => return Ok(self.ended(&outcome)),
+            News::Broken => return Err(broken()),
             News::Closed => return Ok(Some(Exit::Terminated)),
             News::Withdrawn | News::Line(_) => {}
         }
@@ -209,7 +210,7 @@ impl Interactive {
     async fn press(&mut self, key: &Key) -> Result<Option<Exit>, Failure> {
         if *key == Key::Redraw {
             let live = self.live();
-            let bytes = self.screen.stage.redraw(live);
+            let bytes = self.screen.stage.redraw(&live);
             raw::write(bytes.as_bytes())?;
             return Ok(None);
         }
@@ -227,7 +228,7 @@ impl Interactive {
             Key::EndOfInput if self.screen.editor.is_empty() && !self.talk.is_busy() => {
                 return Ok(Some(Exit::Ok));
             }
-            key => drop(self.screen.editor.press(key)),
+            key => self.screen.editor.press(key),
         }
         Ok(None)
     }
@@ -307,7 +308,7 @@ impl Interactive {
     fn draw(&mut self) -> Result<(), Failure> {
         let live = self.live();
         let lines = std::mem::take(&mut self.screen.lines);
-        let bytes = self.screen.stage.frame(&lines, live);
+        let bytes = self.screen.stage.frame(&lines, &live);
         match bytes.is_empty() {
             true => Ok(()),
             false => Ok(raw::write(bytes.as_bytes())?),

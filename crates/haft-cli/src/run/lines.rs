@@ -23,7 +23,7 @@ pub(crate) enum Step {
 pub(crate) enum Heard {
     Answered,
     /// It goes on; this is to be said first.
-    More(LineQuestion, Vec<Row>),
+    More(Box<LineQuestion>, Vec<Row>),
 }
 
 impl From<Asked> for LineQuestion {
@@ -90,15 +90,16 @@ impl LineQuestion {
                 }
                 let next = LineQuestion::Inquiry { inquiry, answers, reply };
                 problem.extend(next.intro());
-                Heard::More(next, problem)
+                Heard::More(Box::new(next), problem)
             }
         }
     }
 }
 
 fn consent(request: Request, step: Step, reply: oneshot::Sender<Reply>, line: &str) -> Heard {
-    let again =
-        |request, step, reply, rows| Heard::More(LineQuestion::Consent { request, step, reply }, rows);
+    let again = |request, step, reply, rows| {
+        Heard::More(Box::new(LineQuestion::Consent { request, step, reply }), rows)
+    };
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let can_be_saved = !request.question.save.is_empty();
     let answer = match (step, word.to_lowercase().as_str()) {

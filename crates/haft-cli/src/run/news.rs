@@ -20,6 +20,8 @@ pub(crate) enum News {
     Withdrawn,
     /// The agent has no more to do.
     Ended(Box<Outcome>),
+    /// The conversation died of a defect.
+    Broken,
     /// Bytes from the terminal.
     Typed(Vec<u8>),
     /// A line from the terminal.

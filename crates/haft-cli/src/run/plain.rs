@@ -13,7 +13,7 @@ use super::events;
 use super::lines::{Heard, LineQuestion};
 use super::news::{News, Wire};
 use super::row::{Paint, Row};
-use super::talk::{Talk, exit_of};
+use super::talk::{Talk, broken, exit_of};
 use super::view::{Line, View};
 use super::{Format, Stay};
 use crate::exit::{Exit, Failure};
@@ -114,10 +114,13 @@ impl Plain {
                 state.asking = None;
                 state.waiting.clear();
                 if !self.talk.is_busy() {
+                    // Whatever comes next begins below the prompt.
+                    self.tell(&[Row::new()]);
                     return Ok(Some(Exit::Ok));
                 }
             }
             News::Ended(outcome) => return self.ended(&outcome, state),
+            News::Broken => return Err(broken()),
             News::Typed(_) => {}
         }
         Ok(None)
@@ -157,7 +160,7 @@ impl Plain {
             if let Heard::More(question, rows) = question.hear(line) {
                 self.tell(&rows);
                 self.prompt(question.prompt());
-                state.asking = Some(question);
+                state.asking = Some(*question);
             }
             self.ask_next(state);
             return Ok(None);

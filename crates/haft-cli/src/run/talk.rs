@@ -7,7 +7,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use super::news::{News, Wire};
-use crate::exit::Exit;
+use crate::exit::{Exit, Failure};
 
 /// A conversation. What comes of it is on the wire.
 pub(crate) struct Talk {
@@ -28,6 +28,7 @@ impl Talk {
         let (says, mut said) = mpsc::channel(1);
         let stop = interrupt.clone();
         let worker = tokio::spawn(async move {
+            let _notice = Notice(wire.clone());
             while let Some(parts) = said.recv().await {
                 let outcome = conversation.say(parts, &stop).await;
                 wire.push(News::Ended(Box::new(outcome)));
@@ -107,6 +108,21 @@ impl Talk {
         // However it ended, it has.
         let _ended = self.worker.await;
     }
+}
+
+/// Says that the conversation is no more, so that nobody waits for it.
+struct Notice(Wire);
+
+impl Drop for Notice {
+    fn drop(&mut self) {
+        self.0.push(News::Broken);
+    }
+}
+
+/// The failure of a run whose conversation is no more.
+pub(crate) fn broken() -> Failure {
+    Failure::new(Exit::Defect, anyhow::anyhow!("the conversation broke off by a defect"))
+        .hint("haft run -c goes on with it")
 }
 
 /// How a run leaves: by how it ended, and by what it was refused.

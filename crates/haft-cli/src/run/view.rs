@@ -5,6 +5,8 @@
 mod branch;
 mod running;
 mod settled;
+#[cfg(test)]
+mod tests;
 
 use std::time::Duration;
 
@@ -48,6 +50,8 @@ pub(crate) struct Showing {
     pub(crate) manner: Manner,
     pub(crate) verbose: bool,
     pub(crate) quiet: bool,
+    /// Whether questions are answered elsewhere, so that it has to be said how.
+    pub(crate) is_answered_elsewhere: bool,
     /// Paths below it are shown without it.
     pub(crate) directory: String,
 }
@@ -136,7 +140,13 @@ impl View {
             }
             Event::Asked(request) => {
                 self.running_mut(&request.context.call, |call| call.asks = true);
-                Vec::new()
+                match self.showing.is_answered_elsewhere {
+                    true => self.told(vec![
+                        Row::new().with(Paint::Yellow, &format!("waits for consent: {}", request.wanted())),
+                        Row::new().plain(&format!("  haft permission reply {} once", request.id)),
+                    ]),
+                    false => Vec::new(),
+                }
             }
             Event::Replied(request, reply) => {
                 self.running_mut(&request.context.call, |call| call.asks = false);

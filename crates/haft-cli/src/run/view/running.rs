@@ -9,6 +9,8 @@ use crate::run::words::{about, elapsed};
 
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const SPINNER_STEP_MS: u128 = 100;
+/// With less room than this, output is not shown at all.
+const TAIL_COLUMNS_MIN: usize = 8;
 /// So much of the output's last line is looked at.
 const TAIL_BYTES_MAX: usize = 1024;
 
@@ -73,14 +75,12 @@ impl Running {
         }
     }
 
-    fn last_line(&self) -> &str {
+    fn last_line(&self) -> String {
         // A progress bar writes over its line: what stands there now is what came last.
-        let shown =
-            |line: &'_ str| -> usize { line.trim_end_matches('\r').rfind('\r').map_or(0, |at| at + 1) };
-        match self.partial.trim().is_empty() {
-            true => self.line[shown(&self.line)..].trim(),
-            false => self.partial[shown(&self.partial)..].trim(),
-        }
+        let line = if self.partial.trim().is_empty() { &self.line } else { &self.partial };
+        let line = line.trim_end();
+        let from = line.rfind('\r').map_or(0, |at| at + 1);
+        without_sequences(&line[from..]).trim().to_owned()
     }
 
     /// Its line.
@@ -98,10 +98,26 @@ impl Running {
         let about = Row::new().plain(&self.about).clipped(room);
         let row = lead.plain(" ").joined(about).with(Paint::Dim, &format!("  {state}"));
         match self.last_line() {
-            "" => row.clipped(columns),
-            line => row.with(Paint::Dim, &format!("  {line}")).clipped(columns),
+            line if !line.is_empty() && row.width() + TAIL_COLUMNS_MIN <= columns => {
+                row.with(Paint::Dim, &format!("  {line}")).clipped(columns)
+            }
+            _ => row.clipped(columns),
         }
     }
+}
+
+/// A line without what only colours it or moves the cursor: it is a hint at what happens, not the output itself.
+fn without_sequences(line: &str) -> String {
+    let mut plain = String::new();
+    let mut chars = line.chars().peekable();
+    while let Some(c) = chars.next() {
+        if c == '\u{1b}' && chars.next_if_eq(&'[').is_some() {
+            while chars.next().is_some_and(|c| !('@'..='~').contains(&c)) {}
+        } else {
+            plain.push(c);
+        }
+    }
+    plain
 }
 
 pub(super) fn spinner(now: Duration) -> &'static str {

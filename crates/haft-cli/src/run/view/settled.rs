@@ -76,7 +76,7 @@ pub(super) fn rows(
     if let Some(done) = completed
         && !showing.quiet
     {
-        rows.extend(more(done, showing.verbose, 2 * depth + 2));
+        rows.extend(more(done, showing, 2 * depth + 2));
     }
     rows
 }
@@ -110,14 +110,27 @@ fn reason(rejection: &Rejection, whole: bool) -> String {
 }
 
 /// The diff of a change; if everything is wanted, the output, too.
-fn more(done: &Completed, verbose: bool, indent: usize) -> Vec<Row> {
-    let mut rows = Vec::new();
+fn more(done: &Completed, showing: &Showing, indent: usize) -> Vec<Row> {
+    let (mut rows, verbose) = (Vec::new(), showing.verbose);
     let diff = done.metadata.get("diff").and_then(serde_json::Value::as_str).unwrap_or_default();
+    let diff = &shortened(diff, &showing.directory);
     rows.extend(diff_rows(diff, if verbose { usize::MAX } else { DIFF_LINES_MAX }, indent, "-v shows them"));
     if verbose && diff.is_empty() {
         rows.extend(done.text().lines().map(|line| Row::new().pad(indent).text(Paint::Dim, line)));
     }
     rows
+}
+
+/// A diff whose files are named as seen from a directory.
+fn shortened(diff: &str, directory: &str) -> String {
+    let short = |line: &str| {
+        let header = ["--- ", "+++ "].into_iter().find_map(|sign| Some((sign, line.strip_prefix(sign)?)));
+        match header.and_then(|(sign, path)| Some((sign, path.strip_prefix(directory)?.strip_prefix('/')?))) {
+            Some((sign, path)) => format!("{sign}{path}\n"),
+            None => format!("{line}\n"),
+        }
+    };
+    diff.lines().map(short).collect()
 }
 
 /// A diff in colours, as far as so many lines; what is left out is counted.
