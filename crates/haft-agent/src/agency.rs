@@ -226,6 +226,10 @@ impl Agency {
         }
     }
 
+    pub(crate) fn furnished(&self) -> Option<&Parts> {
+        self.0.parts.get()
+    }
+
     pub(crate) fn parts(&self) -> &Parts {
         self.0.parts.get().expect("an agency is furnished before it holds conversations")
     }

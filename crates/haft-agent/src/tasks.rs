@@ -19,7 +19,10 @@ impl SubAgents for Agency {
             name: agent.name.clone(),
             description: agent.description.clone(),
         };
-        self.parts().agents.subagents().iter().map(described).collect()
+        // One that is not furnished has nobody.
+        self.furnished()
+            .map(|parts| parts.agents.subagents().iter().map(described).collect())
+            .unwrap_or_default()
     }
 
     fn run<'a>(

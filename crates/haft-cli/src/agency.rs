@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use haft::permission::Rule;
-use haft::{AgentId, BoxError, CallId, MessageId, Model, ToolContext};
+use haft::{
+    AgentId, BoxError, BoxFuture, CallId, MessageId, Model, SubAgent, SubAgents, Task, TaskReport,
+    ToolContext, ToolError,
+};
 use haft_agent::provider::Options;
 use haft_agent::providers::Providers;
 use haft_agent::{Agency, AgentSpec, Agents, Mode, Models, Served, Settings, Start};
@@ -17,6 +20,35 @@ use crate::setting::Setting;
 
 /// Actions that an agent which works for another has only if its own rules speak of them.
 const NOT_FOR_SUBAGENTS: [&str; 2] = ["todowrite", "task"];
+
+/// The agents that tasks can be given to, which are known before there is anybody to talk to.
+pub(crate) fn subagents(setting: &Setting, agency: &Agency) -> Arc<dyn SubAgents> {
+    let takes_tasks = |agent: &Agent| agent.mode != AgentMode::Primary && !agent.hidden;
+    let known = setting.config.agents().into_iter().filter(takes_tasks).filter_map(|agent| {
+        let name = AgentId::parse(&agent.name).ok()?;
+        Some(SubAgent { name, description: agent.description })
+    });
+    Arc::new(Office { known: known.collect(), agency: agency.clone() })
+}
+
+struct Office {
+    known: Vec<SubAgent>,
+    agency: Agency,
+}
+
+impl SubAgents for Office {
+    fn available(&self, _caller: &AgentId) -> Vec<SubAgent> {
+        self.known.clone()
+    }
+
+    fn run<'a>(
+        &'a self,
+        context: &'a ToolContext,
+        task: Task,
+    ) -> BoxFuture<'a, Result<TaskReport, ToolError>> {
+        self.agency.run(context, task)
+    }
+}
 
 /// Furnishes the location's agency, so that a conversation can begin.
 pub(crate) async fn furnish(

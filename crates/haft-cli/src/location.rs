@@ -7,8 +7,8 @@ use haft::permission::{
 };
 use haft::{
     Audience, Call, CallId, Events, Hook, Inbox, Journal, Limits, Memory, MemoryOutputs, MemoryRecorder,
-    OpenTurn, OpenTurns, OutputStore, Recorder, Registration, Registry, Services, ShortMemory, SubAgents,
-    Subscription, ToolContext, Turn, TurnSpec, Viewer,
+    OpenTurn, OpenTurns, OutputStore, Recorder, Registration, Registry, Services, ShortMemory, Subscription,
+    ToolContext, Turn, TurnSpec, Viewer,
 };
 use haft_agent::{Agency, Agents, Models, Policies};
 use haft_store::{CallFilter, CallRow, Lookup, Queue, Redactor, Retention, Store, StoreOptions};
@@ -17,6 +17,7 @@ use haft_tools::{
     load_instructions, plan_undo,
 };
 
+use crate::agency;
 use crate::cli::{ConsentArgs, OnAsk};
 use crate::config;
 use crate::environment;
@@ -126,7 +127,7 @@ impl<'s> Location<'s> {
             jobs: stays.then(Arc::default),
             hooks: hooks.clone(),
             asker,
-            subagents: stays.then(|| Arc::new(agency.clone()) as Arc<dyn SubAgents>),
+            subagents: stays.then(|| agency::subagents(setting, &agency)),
             inbox: inbox.clone(),
             turns: turns.clone(),
             skills: Arc::new(skills::of(setting)),

@@ -69,7 +69,7 @@ fn events(chunks: &[Value]) -> String {
     lines + "data: [DONE]\n\n"
 }
 
-fn delta(delta: Value, finish: Option<&str>) -> Value {
+fn delta(delta: &Value, finish: Option<&str>) -> Value {
     json!({ "id": "x", "object": "chat.completion.chunk", "choices": [{ "index": 0, "delta": delta, "finish_reason": finish }] })
 }
 
@@ -81,18 +81,18 @@ fn a_session_over_chat_completions_reads_a_file_and_tells_what_it_says() {
         |arguments: &str| json!({ "tool_calls": [{ "index": 0, "function": { "arguments": arguments } }] });
     let (address, asked) = serve(vec![
         events(&[
-            delta(json!({ "role": "assistant", "content": "I look." }), None),
+            delta(&json!({ "role": "assistant", "content": "I look." }), None),
             delta(
-                json!({ "tool_calls": [{ "index": 0, "id": "c1", "type": "function", "function": { "name": "read", "arguments": "" } }] }),
+                &json!({ "tool_calls": [{ "index": 0, "id": "c1", "type": "function", "function": { "name": "read", "arguments": "" } }] }),
                 None,
             ),
-            delta(call("{\"file"), None),
-            delta(call("Path\": \"a.txt\"}"), None),
-            delta(json!({}), Some("tool_calls")),
+            delta(&call("{\"file"), None),
+            delta(&call("Path\": \"a.txt\"}"), None),
+            delta(&json!({}), Some("tool_calls")),
         ]),
         events(&[
-            delta(json!({ "role": "assistant", "content": "It is heron." }), None),
-            delta(json!({}), Some("stop")),
+            delta(&json!({ "role": "assistant", "content": "It is heron." }), None),
+            delta(&json!({}), Some("stop")),
             json!({ "choices": [], "usage": { "prompt_tokens": 120, "completion_tokens": 7, "total_tokens": 127 } }),
         ]),
     ]);

@@ -199,8 +199,25 @@ fn schemas_are_what_models_know() {
               "description": "What it does, in five to ten words."
             },
             "network": {
-              "type": "boolean",
-              "description": "Whether it needs the network, which the user is asked for."
+              "description": "The hosts it needs, as example.com, *.example.com or example.com:8443, which the user is asked for; or true for the whole network.",
+              "anyOf": [
+                {
+                  "type": "boolean"
+                },
+                {
+                  "type": "array",
+                  "items": {
+                    "type": "string"
+                  }
+                }
+              ]
+            },
+            "writable": {
+              "type": "array",
+              "items": {
+                "type": "string"
+              },
+              "description": "Files and directories outside the workspace that it changes, which the user is asked for."
             },
             "background": {
               "type": "boolean",
