@@ -16,6 +16,7 @@ use super::row::{Paint, Row};
 use super::stage::{Live, Stage};
 use super::talk::{Talk, broken, exit_of};
 use super::view::{Line, View};
+use super::words::first_line;
 use crate::exit::{Exit, Failure};
 use crate::terminal::Style;
 
@@ -292,7 +293,7 @@ impl Interactive {
             live.add(rows, cursor);
         }
         for text in self.talk.queued() {
-            let row = Row::new().with(Paint::Dim, "queued  ").with(Paint::Dim, text.trim());
+            let row = Row::new().with(Paint::Dim, "queued  ").with(Paint::Dim, &first_line(text));
             live.add(vec![row.clipped(columns)], None);
         }
         if self.screen.interrupted.is_some() {

@@ -167,7 +167,11 @@ impl View {
         let mut lines = self.end_words();
         lines.extend(self.gap(None));
         for (number, line) in text.trim_end().lines().enumerate() {
-            let lead = if number == 0 { "› " } else { "  " };
+            let lead = match (number, self.showing.manner) {
+                (0, Manner::Signs) => "› ",
+                (0, Manner::Words) => "you: ",
+                _ => "  ",
+            };
             lines.push(Line::Told(Row::new().with(Paint::Bold, lead).text(Paint::Bold, line)));
         }
         self.last = Some(Last::Calls);

@@ -53,12 +53,18 @@ pub(crate) fn about(input: &Value, directory: &str) -> String {
         Some(rest) if !rest.is_empty() => rest,
         _ => text,
     };
-    let line = text.trim().lines().next().unwrap_or_default();
-    let mut about: String = line.chars().take(ABOUT_CHARS_MAX).collect();
-    if about.len() < text.trim().len() {
-        about.push_str(" …");
+    first_line(text)
+}
+
+/// The first line of a text, and a sign if there is more.
+pub(crate) fn first_line(text: &str) -> String {
+    let text = text.trim();
+    let line = text.lines().next().unwrap_or_default();
+    let mut first: String = line.chars().take(ABOUT_CHARS_MAX).collect();
+    if first.len() < text.len() {
+        first.push_str(" …");
     }
-    about
+    first
 }
 
 #[cfg(test)]

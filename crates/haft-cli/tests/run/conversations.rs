@@ -150,3 +150,18 @@ fn agents_that_work_for_the_agent_are_shown_below_it() {
     assert_eq!(window.code(), 0);
     assert!(!window.screen().contains("I saw it."), "what it says is for the agent:\n{}", window.screen());
 }
+
+#[test]
+fn a_run_that_is_terminated_leaves_the_terminal_as_it_was() {
+    if is_missing() {
+        return;
+    }
+    let place = Place::new();
+    let model = script(&place, &json!({ "turns": [{ "text": "Late.", "wait_ms": 600_000 }] }));
+    let window = Window::open(&place, 80, &["run", "-m", &model, "go"]);
+    window.wait("waiting for the model");
+    let killed = std::process::Command::new("kill").arg(window.process()).status().unwrap();
+    assert!(killed.success());
+    assert_eq!(window.code(), 143);
+    assert!(!window.screen().contains("waiting for"), "nothing that changes is left:\n{}", window.screen());
+}

@@ -96,6 +96,13 @@ impl Window {
         self
     }
 
+    /// The process that runs in the window's shell.
+    pub(crate) fn process(&self) -> String {
+        let shell = self.tmux(&["display-message", "-p", "#{pane_pid}"]);
+        let shell = shell.trim();
+        std::fs::read_to_string(format!("/proc/{shell}/task/{shell}/children")).unwrap().trim().to_owned()
+    }
+
     /// How haft left, when it has.
     pub(crate) fn code(&self) -> i32 {
         self.wait("left with ").wait("isig");

@@ -8,7 +8,7 @@ use super::branch::Branches;
 use super::running::Running;
 use super::{Manner, Showing};
 use crate::run::row::{Paint, Row};
-use crate::run::words::{counted, elapsed, size};
+use crate::run::words::{counted, elapsed, first_line, size};
 
 /// So much of a diff is shown; the rest is counted.
 const DIFF_LINES_MAX: usize = 40;
@@ -45,6 +45,9 @@ pub(super) fn rows(
         Ended::Cancelled => (None, "cancelled".to_owned(), Paint::Yellow),
         Ended::Broken(_) | Ended::Interrupted(_) => (Some(false), crate::history::end(ended), Paint::Red),
     };
+    if showing.quiet && sign == Some(true) {
+        return Vec::new();
+    }
     let completed = match ended {
         Ended::Settled(settlement) => match &**settlement {
             Settlement::Completed(done) => Some(done),
@@ -53,7 +56,7 @@ pub(super) fn rows(
         Ended::Declined | Ended::Cancelled | Ended::Broken(_) | Ended::Interrupted(_) => None,
     };
     let about = completed.map(|done| done.title.as_str()).filter(|title| !title.is_empty());
-    let about = about.unwrap_or(&call.about);
+    let about = about.map_or_else(|| call.about.clone(), first_line);
     let took = elapsed(now.saturating_sub(call.since));
     let depth = branches.depth(&call.context.session);
     let mut row = Row::new().pad(2 * depth);

@@ -393,3 +393,26 @@ fn thoughts_and_calls_being_written_are_shown_while_they_last() {
     );
     assert_eq!(seen.stayed, [], "neither stays");
 }
+
+#[test]
+fn no_terminal_is_too_narrow() {
+    let mut seen = working();
+    seen.says("msg_2", Saying::Text("some words 世界 that go on".to_owned()));
+    for columns in 0..50 {
+        let rows = seen.view.live(seen.now, columns);
+        assert!(rows.iter().all(|row| row.width() <= columns.max(2)), "{columns} columns: {rows:?}");
+    }
+}
+
+#[test]
+fn whoever_wants_to_hear_less_hears_of_what_went_wrong() {
+    let mut seen = Seen::new(Showing { quiet: true, ..showing(Manner::Words) });
+    seen.calls("ses_1", "cal_1", "bash", json!({ "command": "make\nmake test" }));
+    seen.completes("ses_1", "cal_1", "make\nmake test", "ok\n", &json!({}));
+    seen.calls("ses_1", "cal_2", "bash", json!({ "command": "make\nmake test" }));
+    seen.completes("ses_1", "cal_2", "make\nmake test", "no\n", &json!({ "exit": 2 }));
+    seen.ended(End::Done, Usage::default());
+    seen.check(80, &expect![[r#"
+        bash make …: exit 2, 0.0s
+        --------"#]]);
+}
