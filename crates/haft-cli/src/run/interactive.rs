@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use haft::Event;
 use haft_agent::Outcome;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -137,6 +138,7 @@ impl Interactive {
         if self.screen.prompts.rings(now) {
             raw::write(b"\x07")?;
         }
+        self.turn();
         let keys = self.screen.keys.flush();
         self.press_all(keys).await
     }
@@ -145,6 +147,9 @@ impl Interactive {
         let now = self.now();
         match news {
             News::Event(_, event) => {
+                if matches!(event, Event::Replied(..)) {
+                    self.screen.prompts.go_on();
+                }
                 let lines = self.view.apply(&event, now);
                 self.screen.lines.extend(lines);
                 for text in self.talk.said() {

@@ -12,6 +12,9 @@ use super::keys::Key;
 use super::news::{Asked, Inquiring};
 use super::row::{Paint, Row};
 
+/// The longest time that the next question waits for the last answer to be shown.
+const PAUSE: Duration = Duration::from_millis(150);
+
 /// A question that waits for its turn.
 pub(crate) enum Waiting {
     Consent(Asked),
@@ -38,6 +41,8 @@ enum Prompt {
 pub(crate) struct Prompts {
     current: Option<Prompt>,
     waiting: VecDeque<Waiting>,
+    /// Until then, the next question waits for the last answer to be shown.
+    paused_until: Duration,
 }
 
 /// What came of a key.
@@ -51,6 +56,11 @@ pub(crate) enum Took {
 impl Prompts {
     pub(crate) fn is_empty(&self) -> bool {
         self.current.is_none()
+    }
+
+    /// The last answer is shown.
+    pub(crate) fn go_on(&mut self) {
+        self.paused_until = Duration::ZERO;
     }
 
     pub(crate) fn add(&mut self, waiting: Waiting) {
@@ -70,6 +80,9 @@ impl Prompts {
             return Vec::new();
         }
         self.current = None;
+        if now < self.paused_until {
+            return Vec::new();
+        }
         match self.waiting.pop_front() {
             Some(Waiting::Consent(Asked { request, reply })) => {
                 let approval = Approval::new(request, now);
@@ -92,6 +105,7 @@ impl Prompts {
                 Pressed::Answered(answer) => {
                     // Whoever no longer waits needs no answer.
                     let _gone = reply.send(answer);
+                    self.paused_until = now + PAUSE;
                     Took::Rows(Vec::new())
                 }
                 pressed => {

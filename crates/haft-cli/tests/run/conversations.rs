@@ -11,15 +11,13 @@ fn what_is_typed_while_the_agent_works_is_said_when_it_can_be() {
         return;
     }
     let place = Place::new();
-    place.file("a.txt", "x\n");
-    let read = json!([{ "tool": "read", "input": { "filePath": "a.txt" } }]);
-    let model = script(
-        &place,
-        &json!({ "turns": [{ "calls": read, "wait_ms": 2500 }, { "text": "One." }, { "text": "Two." }] }),
-    );
-    let window = Window::open(&place, 80, &["run", "-m", &model]);
+    let wait = json!([{ "tool": "bash", "input": { "command": "until [ -e go ]; do sleep 0.05; done" } }]);
+    let model =
+        script(&place, &json!({ "turns": [{ "calls": wait }, { "text": "One." }, { "text": "Two." }] }));
+    let window = Window::open(&place, 80, &["run", "-m", &model, "--auto"]);
     window.wait(">").write("first thing").press(&["Enter"]).wait("› first thing");
     window.write("and another").press(&["Enter"]).wait("queued  and another");
+    place.file("go", "");
     window.wait("› and another").wait("One.");
     window.wait_until("idle", |screen| screen.contains("steps") && !screen.contains("queued"));
     window.write("third thing").press(&["Enter"]).wait("Two.");
@@ -47,7 +45,7 @@ fn ctrl_c_stops_the_agent_and_gives_back_what_was_not_said() {
 }
 
 #[test]
-fn a_second_ctrl_c_leaves() {
+fn ctrl_c_ends_a_run_of_one_prompt() {
     if is_missing() {
         return;
     }

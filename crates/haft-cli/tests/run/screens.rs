@@ -137,7 +137,7 @@ fn a_terminal_that_changes_its_size_is_drawn_anew() {
         count("waiting for the model") == 1 && count("being written") == 1
     });
     window.press(&["C-c"]).wait("interrupted");
-    window.press(&["C-c"]);
-    window.wait(">").press(&["C-c"]);
+    window.press(&["C-c"]).wait_until("an empty line", |screen| !screen.contains("being written"));
+    window.press(&["C-d"]);
     assert_eq!(window.code(), 0);
 }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::support::{HAFT, Place};
@@ -42,7 +43,10 @@ impl Window {
             args = quoted.join(" "),
         );
         std::fs::write(&script, text).unwrap();
-        let window = Window { socket: place.root().join("tmux") };
+        // A server that is just leaving must not be taken for the next one.
+        static WINDOWS: AtomicUsize = AtomicUsize::new(0);
+        let number = WINDOWS.fetch_add(1, Ordering::Relaxed);
+        let window = Window { socket: place.root().join(format!("tmux{number}")) };
         let size = columns.to_string();
         let command = format!("sh '{}'", script.display());
         window.tmux(&["-f", "/dev/null", "new-session", "-d", "-x", &size, "-y", "24", &command]);

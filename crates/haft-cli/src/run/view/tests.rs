@@ -412,7 +412,10 @@ fn whoever_wants_to_hear_less_hears_of_what_went_wrong() {
     seen.calls("ses_1", "cal_2", "bash", json!({ "command": "make\nmake test" }));
     seen.completes("ses_1", "cal_2", "make\nmake test", "no\n", &json!({ "exit": 2 }));
     seen.ended(End::Done, Usage::default());
-    seen.check(80, &expect![[r#"
+    seen.check(
+        80,
+        &expect![[r#"
         bash make …: exit 2, 0.0s
-        --------"#]]);
+        --------"#]],
+    );
 }
