@@ -38,7 +38,7 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, args: RunArgs) ->
     let store = location.store().cloned().ok_or_else(|| anyhow::anyhow!("a conversation needs a store"))?;
 
     let resumed = resumed(&setting, &store, args.last, args.resume.as_deref()).await?;
-    let (prompt, stdin) = said(args.prompt, face)?;
+    let (prompt, stdin) = said(terminal, args.prompt, face)?;
     let stay = match (&prompt, face) {
         (None, Face::Drawn | Face::Spoken) => Stay::ForMore,
         (Some(_), _) | (None, Face::Mute) => Stay::UntilDone,
@@ -83,11 +83,15 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, args: RunArgs) ->
 }
 
 /// The prompt, and what is attached from standard input. Input without a prompt is the prompt.
-fn said(prompt: Option<String>, face: Face) -> Result<(Option<String>, Option<String>), Failure> {
+fn said(
+    terminal: Terminal,
+    prompt: Option<String>,
+    face: Face,
+) -> Result<(Option<String>, Option<String>), Failure> {
     if face != Face::Mute || std::io::stdin().is_terminal() {
         return Ok((prompt, None));
     }
-    let input = Some(stdin_text()?).filter(|text| !text.trim().is_empty());
+    let input = Some(stdin_text(terminal)?).filter(|text| !text.trim().is_empty());
     Ok(match prompt {
         Some(prompt) => (Some(prompt), input),
         None => (input, None),

@@ -5,7 +5,9 @@
 
 use std::collections::HashSet;
 use std::io::Read;
+use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use haft::permission::{Answer, Ask, Asker, Grant, GrantBook, Inquiry, Pattern, Reply, Request, Scope, Told};
 use haft::{
@@ -18,6 +20,7 @@ use serde_json::json;
 
 use super::mentions::mentions;
 use crate::exit::{Exit, Failure, of_rejection, of_settle_error};
+use crate::terminal::Terminal;
 
 /// The tool that reads attachments, and the action its rules are filed under.
 const READER: &str = "read";
@@ -183,8 +186,24 @@ fn broken(path: &str, error: SettleError) -> Failure {
     Failure::new(exit, anyhow::Error::new(error).context(format!("{path} cannot be attached")))
 }
 
+/// Whoever waits for longer than this for input is told what for.
+const SILENCE: Duration = Duration::from_secs(3);
+
 /// Reads standard input to its end, as far as it is attached.
-pub(crate) fn stdin_text() -> Result<String, Failure> {
+pub(crate) fn stdin_text(terminal: Terminal) -> Result<String, Failure> {
+    let (ended, silent) = std::sync::mpsc::channel::<()>();
+    // The thread ends with the reading, or with the process.
+    std::thread::spawn(move || {
+        if silent.recv_timeout(SILENCE) == Err(RecvTimeoutError::Timeout) {
+            terminal.note("waiting for standard input to end; where there is none, give </dev/null");
+        }
+    });
+    let read = read_stdin();
+    drop(ended);
+    read
+}
+
+fn read_stdin() -> Result<String, Failure> {
     let mut bytes = Vec::new();
     let mut stdin = std::io::stdin().lock();
     stdin.by_ref().take(STDIN_BYTES_MAX as u64).read_to_end(&mut bytes)?;
