@@ -24,6 +24,8 @@ pub struct Conversation {
     pub(crate) history: History,
     pub(crate) pruned: HashSet<CallId>,
     waits_for_tasks: bool,
+    /// How many answers in a row broke off after their calls had begun.
+    pub(crate) broken: u32,
 }
 
 /// How it ended that somebody said something.
@@ -71,12 +73,25 @@ pub enum RunError {
     Agent(BoxError),
 }
 
+/// What a model is told that was interrupted.
+const GO_ON: &str = "Go on where you were interrupted.";
+/// What a model is told whose answer ran out of room.
+const CUT_OFF: &str = "Your answer was cut off at its length limit; a call you were writing was not made. Go on from there, with less in each answer.";
+/// So often an answer may run out of room before the person is asked to help.
+const CUTS_MAX: u32 = 3;
+
+fn in_place_of_the_person(text: &str) -> Note {
+    Note { agent: None, parts: vec![Part::synthetic(text)] }
+}
+
 /// What a step of the conversation came to.
 pub(crate) enum Step {
     /// The model waits for what came of its calls.
     GoOn,
     /// It has said what it had to say.
     Stop,
+    /// It ran out of room, and had more to say.
+    Cut,
     Declined,
     Interrupted,
 }
@@ -92,7 +107,7 @@ impl Conversation {
         waits_for_tasks: bool,
     ) -> Conversation {
         let mut conversation =
-            Conversation { agency, lease, agent, served, history, pruned, waits_for_tasks };
+            Conversation { agency, lease, agent, served, history, pruned, waits_for_tasks, broken: 0 };
         conversation.history.ended.values_mut().for_each(slim);
         conversation
     }
@@ -148,9 +163,11 @@ impl Conversation {
     ) -> Result<End, RunError> {
         match parts.is_empty() {
             true if !self.is_open() => return Ok(End::Done),
+            true if self.ends_with_words() => self.add(in_place_of_the_person(GO_ON)).await?,
             true => {}
             false => self.add(Note { agent: None, parts }).await?,
         }
+        let mut cuts = 0;
         loop {
             if interrupt.is_fired() {
                 return Ok(End::Interrupted);
@@ -168,7 +185,11 @@ impl Conversation {
                         self.add(note).await?;
                     }
                 }
-                Step::Stop => {
+                Step::Cut if cuts < CUTS_MAX => {
+                    cuts += 1;
+                    self.add(in_place_of_the_person(CUT_OFF)).await?;
+                }
+                Step::Stop | Step::Cut => {
                     let note = tokio::select! {
                         note = self.next_note() => note,
                         () = interrupt.fired() => return Ok(End::Interrupted),
@@ -187,6 +208,12 @@ impl Conversation {
         self.history.messages.last().is_some_and(|last| {
             last.role == Role::User || last.calls().next().is_some() || last.finish != Some(Finish::Stop)
         })
+    }
+
+    /// Whether the model spoke last and called nothing: providers want to be told to go on.
+    fn ends_with_words(&self) -> bool {
+        let last = self.history.messages.last();
+        last.is_some_and(|last| last.role == Role::Assistant && last.calls().next().is_none())
     }
 
     async fn next_note(&self) -> Option<Note> {

@@ -15,7 +15,7 @@ use tokio::task::JoinSet;
 use crate::context;
 use crate::conversation::{Conversation, Outcome, RunError, Step, slim};
 use crate::interrupt::Interrupt;
-use crate::provider::{Delta, Deltas, ModelCall, Prompt, Provider, ProviderError};
+use crate::provider::{Delta, ModelCall, Prompt, ProviderError};
 use crate::reading;
 
 /// What the model is told at its last step.
@@ -74,13 +74,18 @@ impl Conversation {
                 () = interrupt.fired() => return answer.stop(Finish::Interrupted).await.map(|()| Step::Interrupted),
             };
             let error = match heard {
-                Ok(()) => return answer.settle(interrupt, is_last).await,
+                Ok(()) => {
+                    let step = answer.settle(interrupt, is_last).await;
+                    self.broken = 0;
+                    return step;
+                }
                 Err(Unheard::Store(error)) => return Err(error.into()),
                 Err(Unheard::Provider(error)) => error,
             };
             if answer.has_calls() {
                 // What it asked for is under way and cannot be unsaid: the model sees what came of it and goes on.
-                return answer.settle(interrupt, is_last).await;
+                let step = answer.settle(interrupt, is_last).await?;
+                return self.after_break(step, error, interrupt).await;
             }
             let settings = &answer.conversation.agency.parts().settings;
             let may_compact = settings.compacts && pauses == 0 && matches!(error, ProviderError::TooLong(_));
@@ -96,14 +101,32 @@ impl Conversation {
                 self.keep_failure(&error).await?;
                 return Err(error.into());
             };
-            let own = FIRST_PAUSE.saturating_mul(2u32.saturating_pow(pauses)).min(LONGEST_PAUSE);
-            let pause = wanted.unwrap_or(own);
+            let pause = wanted.unwrap_or_else(|| pause_after(pauses));
             pauses += 1;
             self.tell_retry(pauses, pause, &error);
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
                 () = interrupt.fired() => return Ok(Step::Interrupted),
             }
+        }
+    }
+
+    /// Goes on after an answer that broke off when its calls had begun; not at once, and not for ever.
+    async fn after_break(
+        &mut self,
+        step: Step,
+        error: ProviderError,
+        interrupt: &Interrupt,
+    ) -> Result<Step, RunError> {
+        let pause = pause_after(self.broken);
+        self.broken += 1;
+        if self.broken > self.agency.parts().settings.retries {
+            return Err(error.into());
+        }
+        self.tell_retry(self.broken, pause, &error);
+        tokio::select! {
+            () = tokio::time::sleep(pause) => Ok(step),
+            () = interrupt.fired() => Ok(Step::Interrupted),
         }
     }
 
@@ -168,6 +191,11 @@ impl Conversation {
     }
 }
 
+/// How long to wait after so many failures.
+fn pause_after(failures: u32) -> Duration {
+    FIRST_PAUSE.saturating_mul(2u32.saturating_pow(failures)).min(LONGEST_PAUSE)
+}
+
 enum Unheard {
     Provider(ProviderError),
     Store(StoreError),
@@ -212,7 +240,7 @@ impl<'c> Answer<'c> {
     /// Listens to the end. Calls begin as soon as they are complete and on record.
     async fn listen(&mut self, prompt: &Prompt) -> Result<(), Unheard> {
         let provider = self.conversation.served.provider.clone();
-        let mut deltas = open(&*provider, prompt).await?;
+        let mut deltas = provider.answer(prompt).await?;
         loop {
             // Half a piece that was waited for must not be lost when a call ends meanwhile.
             let mut next = deltas.next();
@@ -220,6 +248,10 @@ impl<'c> Answer<'c> {
                 tokio::select! {
                     delta = &mut next => break delta,
                     Some(settled) = self.running.join_next() => self.note(settled),
+                }
+                // Whoever says no, means the rest of the answer, too.
+                if !matches!(self.verdict, Verdict::GoOn) {
+                    return Ok(());
                 }
             };
             drop(next);
@@ -343,6 +375,9 @@ impl<'c> Answer<'c> {
     async fn settle(mut self, interrupt: &Interrupt, is_last: bool) -> Result<Step, RunError> {
         self.begin_malformed();
         loop {
+            if !matches!(self.verdict, Verdict::GoOn) {
+                self.stop_calls().await;
+            }
             tokio::select! {
                 settled = self.running.join_next() => match settled {
                     Some(settled) => self.note(settled),
@@ -353,19 +388,17 @@ impl<'c> Answer<'c> {
                     return Ok(Step::Interrupted);
                 }
             }
-            // Whoever says no, means the rest of the answer, too.
-            if matches!(self.verdict, Verdict::Declined | Verdict::Unrecorded(_)) {
-                self.running.shutdown().await;
-            }
         }
         let has_calls = self.has_calls();
         let finish = self.message.finish.take().unwrap_or(Finish::Interrupted);
+        let is_cut = finish == Finish::Length;
         let verdict = std::mem::take(&mut self.verdict);
         self.keep(finish).await?;
         match verdict {
             Verdict::Unrecorded(error) => Err(error.into()),
             Verdict::Declined => Ok(Step::Declined),
             Verdict::GoOn if has_calls && !is_last => Ok(Step::GoOn),
+            Verdict::GoOn if is_cut && !is_last => Ok(Step::Cut),
             Verdict::GoOn => Ok(Step::Stop),
         }
     }
@@ -389,9 +422,17 @@ impl<'c> Answer<'c> {
         }
     }
 
+    /// Stops the calls under way. Those that had just ended are told as they ended.
+    async fn stop_calls(&mut self) {
+        self.running.abort_all();
+        while let Some(settled) = self.running.join_next().await {
+            self.note(settled);
+        }
+    }
+
     /// Stops the calls under way, and keeps what was said and done until now.
     async fn stop(mut self, finish: Finish) -> Result<(), RunError> {
-        self.running.shutdown().await;
+        self.stop_calls().await;
         for call in self.message.calls() {
             self.ended.entry(call.call.clone()).or_insert(Ended::Cancelled);
         }
@@ -406,9 +447,4 @@ impl<'c> Answer<'c> {
         conversation.history.ended.extend(ended);
         Ok(saved?)
     }
-}
-
-/// Opens an answer.
-async fn open(provider: &dyn Provider, prompt: &Prompt) -> Result<Box<dyn Deltas>, ProviderError> {
-    provider.answer(prompt).await
 }

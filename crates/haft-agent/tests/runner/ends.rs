@@ -135,3 +135,30 @@ async fn nobody_runs_a_session_that_is_being_run() {
     };
     assert!(matches!(world.agency.open(start).await, Err(haft_agent::OpenError::Lease(_))));
 }
+
+#[tokio::test]
+async fn an_answer_that_runs_out_of_room_is_gone_on_with_and_not_for_ever() {
+    let cut = json!({ "text": "and so", "finish": "length" });
+    let world = Plan::new(json!({ "turns": [cut, { "text": "That was all." }] })).build();
+    let outcome = world.say("tell me").await;
+    assert_eq!(outcome.text, "That was all.");
+    let heard = sketch(world.heard.lock().unwrap().last().unwrap());
+    assert!(heard.last().unwrap().contains("cut off at its length limit"), "{heard:?}");
+
+    let world = Plan::new(json!({ "turns": vec![cut.clone(); 9] })).build();
+    let outcome = world.say("tell me").await;
+    assert!(matches!(outcome.end, End::Done));
+    assert_eq!(world.heard.lock().unwrap().len(), 4);
+}
+
+#[tokio::test]
+async fn answers_that_keep_breaking_off_after_their_calls_are_given_up() {
+    let cut = json!({ "calls": [{ "tool": "echo", "input": { "text": "x" } }], "cut": true });
+    let mut plan = Plan::new(json!({ "turns": vec![cut; 20] }));
+    plan.rules.push(("doom_loop", "*", Effect::Allow));
+    let world = plan.build();
+    tokio::time::pause();
+    let outcome = world.say("go").await;
+    assert!(matches!(outcome.end, End::Failed(_)), "{:?}", outcome.end);
+    assert_eq!(world.heard.lock().unwrap().len(), 6);
+}

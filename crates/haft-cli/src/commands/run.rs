@@ -38,6 +38,7 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, args: RunArgs) ->
     let store = location.store().cloned().ok_or_else(|| anyhow::anyhow!("a conversation needs a store"))?;
 
     let resumed = resumed(&setting, &store, args.last, args.resume.as_deref()).await?;
+    let is_typed = args.prompt.is_some();
     let (prompt, stdin) = said(terminal, args.prompt, face)?;
     let stay = match (&prompt, face) {
         (None, Face::Drawn | Face::Spoken) => Stay::ForMore,
@@ -49,7 +50,8 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, args: RunArgs) ->
     }
     let title = prompt.as_deref().map_or_else(|| UNTITLED.to_owned(), title);
     let first = match prompt {
-        Some(prompt) => Some(Draft::new(location.workspace(), prompt, &args.file, stdin)?),
+        Some(prompt) if is_typed => Some(Draft::new(location.workspace(), prompt, &args.file, stdin)?),
+        Some(prompt) => Some(Draft::piped(location.workspace(), prompt, &args.file)?),
         None if args.file.is_empty() => None,
         None => return Err(Failure::usage("--file needs a prompt")),
     };
@@ -110,6 +112,13 @@ async fn resumed(
         let id = SessionId::parse(id).map_err(Failure::usage)?;
         let row = store.session(&id)?;
         let row = row.ok_or_else(|| Failure::usage(format_args!("there is no session {id}")).hint(hint))?;
+        if row.project != setting.project().to_string_lossy() {
+            let place = haft::visible(&row.directory);
+            let message = format!("the session {id} belongs to another project");
+            return Err(
+                Failure::usage(message).hint(format!("go on with it there: haft -C {place} run -s {id}"))
+            );
+        }
         return Ok(Some(row));
     }
     if !last {
@@ -148,7 +157,11 @@ async fn start(
     let last = history.messages.iter().rev().find_map(|message| message.model.as_ref());
     let agent = match globals.agent {
         Some(_) => start.agent,
-        None => AgentId::parse(&row.agent).unwrap_or(start.agent),
+        // The session may have been handed to another agent since it began.
+        None => match history.messages.last() {
+            Some(last) => last.agent.clone(),
+            None => AgentId::parse(&row.agent).unwrap_or(start.agent),
+        },
     };
     let model = start.model.or_else(|| last.map(|model| format!("{}/{}", model.provider, model.id)));
     let title = if row.title.is_empty() { start.title } else { row.title };

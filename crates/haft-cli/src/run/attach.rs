@@ -86,12 +86,24 @@ impl Draft {
         files: &[String],
         stdin: Option<String>,
     ) -> Result<Draft, Failure> {
-        let exists =
-            |path: &str| workspace.resolve(path).is_ok_and(|place| !matches!(place.kind(), Kind::Missing));
-        let mentioned = mentions(&text, exists);
+        let mentioned = mentions(&text, |path| exists(workspace, path));
+        Draft::with(workspace, text, files.iter().cloned().chain(mentioned), stdin)
+    }
+
+    /// A prompt that was piped in. Whoever wrote it need not be the person, so what it mentions is not consented to.
+    pub(crate) fn piped(workspace: &Workspace, text: String, files: &[String]) -> Result<Draft, Failure> {
+        Draft::with(workspace, text, files.iter().cloned(), None)
+    }
+
+    fn with(
+        workspace: &Workspace,
+        text: String,
+        files: impl IntoIterator<Item = String>,
+        stdin: Option<String>,
+    ) -> Result<Draft, Failure> {
         let mut all: Vec<String> = Vec::new();
-        for path in files.iter().cloned().chain(mentioned) {
-            if !exists(&path) {
+        for path in files {
+            if !exists(workspace, &path) {
                 let message = format!("there is no file {path:?} to attach");
                 return Err(Failure::usage(message)
                     .hint(r"paths are relative to the working directory; write \@ where no file is meant"));
@@ -184,6 +196,10 @@ fn refused(path: &str, rejection: &Rejection) -> Failure {
 fn broken(path: &str, error: SettleError) -> Failure {
     let exit = of_settle_error(&error);
     Failure::new(exit, anyhow::Error::new(error).context(format!("{path} cannot be attached")))
+}
+
+fn exists(workspace: &Workspace, path: &str) -> bool {
+    workspace.resolve(path).is_ok_and(|place| !matches!(place.kind(), Kind::Missing))
 }
 
 /// Whoever waits for longer than this for input is told what for.

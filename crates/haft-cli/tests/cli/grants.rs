@@ -204,6 +204,40 @@ fn a_repository_that_stands_elsewhere_is_protected_too() {
     assert_eq!(place.read("meta/work/commondir"), "..\n");
 }
 
+#[test]
+fn to_work_in_a_directory_is_not_to_change_it() {
+    let (place, far) = (Place::new(), far());
+    if !is_confined(&place) {
+        return;
+    }
+    place.file("sneak.sh", "echo x > here; mkdir -p .git/hooks && echo x > .git/hooks/pre-commit; true\n");
+    let script = place.ws().join("sneak.sh");
+    let input = json!({ "command": format!("sh {}", script.display()), "workdir": text(&far) });
+    let ran = call(&place, &input, &["--allow", "external_directory", "--deny", "sandbox_write"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(std::fs::read_dir(far.path()).unwrap().count(), 0, "{}", ran.out);
+
+    // What the script itself names is agreed to with it.
+    let named = json!({ "command": "echo x > here", "workdir": text(&far) });
+    let ran = call(&place, &named, &["--allow", "external_directory"]);
+    assert_eq!((ran.code, far.path().join("here").exists()), (0, true), "{}{}", ran.out, ran.err);
+}
+
+#[test]
+fn no_place_to_work_in_is_a_reason_to_run_without_confinement() {
+    let place = Place::new();
+    if !is_confined(&place) {
+        return;
+    }
+    let input = json!({ "command": "ls", "workdir": "/" });
+    let ran = call(&place, &input, &["--allow", "external_directory", "--deny", "unconfined"]);
+    assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
+    let everything = json!({ "command": "cp sneak.sh /" });
+    let ran = call(&place, &everything, &["--yes"]);
+    assert_eq!(ran.code, 3, "{}{}", ran.out, ran.err);
+    assert!(ran.out.contains("was not run"), "{}", ran.out);
+}
+
 /// A server on this machine's loopback that greets everybody.
 fn server() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use haft::Action;
 use haft::permission::{Ask, Question, Reach, Resource, Showing};
-use haft_sandbox::{Absent, Profile, Protected};
+use haft_sandbox::{Absent, Profile, Protected, SandboxError};
 
 use super::lacking::Reached;
 use super::wishes::{Widened, WishError, Wishes};
@@ -52,7 +52,11 @@ impl ConfinedCommand {
                     wishes.widen(profile, processes, workspace, command.script())?;
                 match processes.sandbox().check(&profile) {
                     Ok(()) => (profile, (questions, shown, absent), None),
-                    Err(why) => (Profile::full_access(), (questions, shown, absent), Some(why.to_string())),
+                    // Only a machine that cannot confine is a reason to run without confinement.
+                    Err(why @ SandboxError::CannotEnforce { .. }) => {
+                        (Profile::full_access(), (questions, shown, absent), Some(why.to_string()))
+                    }
+                    Err(why) => return Err(WishError::Impossible(why)),
                 }
             }
         };
@@ -142,25 +146,31 @@ fn configured(
     }
     let executed = workspace.executed_by_git().into_iter();
     profile.protected.extend(executed.map(|path| Protected { path, absent: Absent::Remove }));
-    allow_what_is_agreed(&mut profile, workspace, command);
-    profile
+    allow_what_is_agreed(profile, workspace, command)
 }
 
-/// What a person agrees to outside the workspace is what the kernel permits there, and no more.
-fn allow_what_is_agreed(profile: &mut Profile, workspace: &Workspace, command: &CommandTarget) {
+/// What a person agrees to outside the workspace is what the kernel permits there, and no more. To work in a directory
+/// is to read it: changing what the script does not name takes a wish.
+fn allow_what_is_agreed(mut profile: Profile, workspace: &Workspace, command: &CommandTarget) -> Profile {
     let outside = command.outside(workspace);
-    let workdir = (!command.workdir().is_inside()).then(|| (command.workdir().real().to_owned(), true));
+    let workdir = (!command.workdir().is_inside()).then(|| (command.workdir().real().to_owned(), false));
     for (path, changes) in outside.into_iter().chain(workdir) {
-        if !path.exists() {
-            continue;
-        }
-        match changes {
-            true => profile.writable.push(path),
-            false => profile.readable.push(path),
+        // What is to be made is made in the directory that it was agreed to for.
+        let there = if path.exists() { Some(path.as_path()) } else { made_in(&path) };
+        match (there, changes) {
+            (Some(there), true) => profile = profile.with_writable(there.to_owned()),
+            (Some(_), false) if path.exists() => profile.readable.push(path),
+            (Some(_) | None, _) => {}
         }
     }
     let changed = command.protected(workspace);
     profile.protected.retain(|protected| !changed.iter().any(|path| path.starts_with(&protected.path)));
+    profile
+}
+
+/// The directory that something which is not there would be made in; never the root of everything.
+fn made_in(path: &Path) -> Option<&Path> {
+    path.parent().filter(|directory| directory.parent().is_some() && directory.is_dir())
 }
 
 impl Ask for ConfinedCommand {

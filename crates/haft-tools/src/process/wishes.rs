@@ -43,6 +43,9 @@ pub(crate) enum WishError {
         "this machine cannot hold a command to single hosts ({0}); set network to true to ask for all of the network"
     )]
     NoHosts(Level),
+    /// Nothing could be run so.
+    #[error("the command was not run: {0}")]
+    Impossible(#[source] haft_sandbox::SandboxError),
 }
 
 /// A profile with the wishes in it, and what has to be agreed to before it is used.
