@@ -238,12 +238,18 @@ impl Agency {
         self.map().get(session).cloned()
     }
 
-    /// Says that a task goes on in the background.
+    /// Says that something will be told of a task in the background.
+    pub(crate) fn expect_background(&self, session: &SessionId) {
+        if let Some(under_way) = self.map().get_mut(session) {
+            under_way.untold += 1;
+        }
+    }
+
+    /// Says which task it is, so that it ends with its session.
     pub(crate) fn add_background(&self, session: &SessionId, task: AbortHandle) {
         if let Some(under_way) = self.map().get_mut(session) {
             under_way.background.retain(|task| !task.is_finished());
             under_way.background.push(task);
-            under_way.untold += 1;
         }
     }
 

@@ -167,13 +167,15 @@ impl Conversation {
             true => {}
             false => self.add(Note { agent: None, parts }).await?,
         }
-        let mut cuts = 0;
+        let (mut cuts, mut steps) = (0, 0);
         loop {
             if interrupt.is_fired() {
                 return Ok(End::Interrupted);
             }
             self.make_room(interrupt).await?;
-            let step = self.step(outcome, interrupt).await?;
+            steps += 1;
+            outcome.steps += 1;
+            let step = self.step(steps, interrupt).await?;
             self.count(outcome);
             match step {
                 Step::Declined if !self.agency.parts().settings.continues_on_decline => {
@@ -197,7 +199,7 @@ impl Conversation {
                     let Some(note) = note else { return Ok(End::Done) };
                     self.add(note).await?;
                     // A new question deserves as many steps as the first.
-                    outcome.steps = 0;
+                    steps = 0;
                 }
             }
         }

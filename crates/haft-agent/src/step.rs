@@ -13,7 +13,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use crate::context;
-use crate::conversation::{Conversation, Outcome, RunError, Step, slim};
+use crate::conversation::{Conversation, RunError, Step, slim};
 use crate::interrupt::Interrupt;
 use crate::provider::{Delta, ModelCall, Prompt, ProviderError};
 use crate::reading;
@@ -56,14 +56,9 @@ enum Verdict {
 }
 
 impl Conversation {
-    /// Has the model answer, and settles the calls it makes.
-    pub(crate) async fn step(
-        &mut self,
-        outcome: &mut Outcome,
-        interrupt: &Interrupt,
-    ) -> Result<Step, RunError> {
-        outcome.steps += 1;
-        let is_last = self.agent.steps.is_some_and(|steps| outcome.steps >= steps.max(1));
+    /// Has the model answer for so many times since it was spoken to, and settles the calls it makes.
+    pub(crate) async fn step(&mut self, nth: u32, interrupt: &Interrupt) -> Result<Step, RunError> {
+        let is_last = self.agent.steps.is_some_and(|steps| nth >= steps.max(1));
         let turn = Arc::new(self.turn(is_last).await?);
         let mut pauses = 0;
         loop {

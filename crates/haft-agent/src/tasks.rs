@@ -100,20 +100,38 @@ impl Agency {
             state: TaskState::Running,
             text: "The task goes on in the background. You are told when it has ended: do not wait, sleep or ask for it, and do not do its work yourself.".to_owned(),
         };
-        let (agency, caller) = (self.clone(), context.session.clone());
-        let told_to = caller.clone();
+        let caller = context.session.clone();
+        self.expect_background(&caller);
+        let mut telling =
+            Telling { agency: self.clone(), caller: caller.clone(), report: None, task: task.description };
         let running = tokio::spawn(async move {
-            let report = work(conversation, task.prompt).await;
-            let how = match report.state {
-                TaskState::Completed | TaskState::Running => "completed",
-                TaskState::Failed => "failed",
-            };
-            let summary = format!("Background task {how}: {}", task.description);
-            let parts = vec![Part::synthetic(report.envelope(Some(&summary)))];
-            agency.tell_background(&told_to, Note { agent: None, parts });
+            telling.report = Some(work(conversation, task.prompt).await);
+            drop(telling);
         });
         self.add_background(&caller, running.abort_handle());
         report
+    }
+}
+
+/// Tells the caller what came of a task in the background, however it ended.
+struct Telling {
+    agency: Agency,
+    caller: SessionId,
+    task: String,
+    report: Option<TaskReport>,
+}
+
+impl Drop for Telling {
+    fn drop(&mut self) {
+        let text = match self.report.take() {
+            Some(report) => {
+                let how = if report.state == TaskState::Failed { "failed" } else { "completed" };
+                report.envelope(Some(&format!("Background task {how}: {}", self.task)))
+            }
+            None => format!("Background task failed: {}. It broke off.", self.task),
+        };
+        let note = Note { agent: None, parts: vec![Part::synthetic(text)] };
+        self.agency.tell_background(&self.caller, note);
     }
 }
 

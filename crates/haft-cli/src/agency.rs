@@ -60,6 +60,11 @@ pub(crate) async fn furnish(
     let providers = models::providers(setting)?;
     let agent =
         setting.config.agent(start.agent.as_str()).map_err(|error| Failure::new(Exit::Usage, error))?;
+    if agent.mode == AgentMode::Subagent {
+        let message =
+            format!("the agent {} works for other agents, not for people", haft::visible(&agent.name));
+        return Err(Failure::usage(message).hint("name another with --agent; haft agents lists them"));
+    }
     let otherwise = match start.model.clone().or(agent.model) {
         Some(model) => model,
         None => providers.default_model().await.map_err(models::failure)?,

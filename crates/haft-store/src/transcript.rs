@@ -26,15 +26,19 @@ impl Transcript for Store {
                 (true, Some(known)) => known.title.clone(),
                 (true, None) | (false, _) => title,
             };
-            self.begin_session(&NewSession { id: id.clone(), parent, agent, title }).await?;
-            let (session, process) = (id.clone(), self.0.process.id().to_owned());
-            let run = self.0.places.run.clone();
-            let fence = self
-                .write("take a session over", Durability::Process, move |connection| {
-                    take(connection, session.as_str(), &process, &mut Census::new(&run))
-                })
-                .await?
-                .ok_or_else(|| LeaseError::Held(id.clone()))?;
+            let new = NewSession { id: id.clone(), parent, agent, title };
+            // Whoever is refused has changed nothing.
+            let fence = match known {
+                Some(_) => {
+                    let fence = self.take_over(&id).await?;
+                    self.begin_session(&new).await?;
+                    fence
+                }
+                None => {
+                    self.begin_session(&new).await?;
+                    self.take_over(&id).await?
+                }
+            };
             let (store, session) = (self.clone(), id.clone());
             Ok(Lease::new(id, fence, move || store.give_back(&session, fence)))
         })
@@ -77,6 +81,16 @@ impl Transcript for Store {
 }
 
 impl Store {
+    /// Becomes the one who runs a session, unless a living process is. Returns the new fence.
+    async fn take_over(&self, id: &SessionId) -> Result<u64, LeaseError> {
+        let (session, process) = (id.clone(), self.0.process.id().to_owned());
+        let run = self.0.places.run.clone();
+        let taken = self.write("take a session over", Durability::Process, move |connection| {
+            take(connection, session.as_str(), &process, &mut Census::new(&run))
+        });
+        taken.await?.ok_or_else(|| LeaseError::Held(id.clone()))
+    }
+
     /// Lets others run a session, unless somebody does so already.
     fn give_back(&self, session: &SessionId, fence: u64) {
         let session = session.clone();
