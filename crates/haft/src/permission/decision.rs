@@ -44,14 +44,21 @@ pub fn decide(rules: &Ruleset, grants: &[Grant], action: &Action, resource: &Res
         .rev()
         .filter(|rule| rule.covers(action, resource) && !said.is_some_and(|said| std::ptr::eq(said, *rule)))
         .cloned();
-    // A grant cannot answer this: what it would outrank may be a deny.
-    if let Some(possible) = rules.possibly_deciding(action, resource) {
-        let reason = Reason::Possibly(possible.clone());
-        let overridden = said.cloned().into_iter().chain(overridden).collect();
-        return Decision { resource: resource.clone(), effect: Effect::Ask, reason, overridden };
-    }
-    let asked = said.is_none_or(|rule| rule.effect == Effect::Ask);
+    let possible = rules.possibly_deciding(action, resource);
+    let asked = possible.or(said).is_none_or(|rule| rule.effect == Effect::Ask);
     let granted = grants.iter().find(|grant| asked && grant.covers(action, resource));
+    // What might be asked, a grant answers as if it were. What might be denied it cannot answer.
+    if let Some(possible) = possible {
+        let (effect, reason) = match granted {
+            Some(grant) => {
+                let instead_of = Some(possible.clone());
+                (Effect::Allow, Reason::Grant { grant: grant.clone(), instead_of })
+            }
+            None => (Effect::Ask, Reason::Possibly(possible.clone())),
+        };
+        let overridden = said.cloned().into_iter().chain(overridden).collect();
+        return Decision { resource: resource.clone(), effect, reason, overridden };
+    }
     let (effect, reason) = match (granted, said) {
         (Some(grant), instead_of) => {
             (Effect::Allow, Reason::Grant { grant: grant.clone(), instead_of: instead_of.cloned() })

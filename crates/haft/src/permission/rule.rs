@@ -193,18 +193,20 @@ impl Ruleset {
         deciding
     }
 
-    /// A rule that would have been stricter, if what is unknown about the resource were known. Each list is read for
-    /// itself: what stands in it after its last word on the resource might have been that word.
+    /// The strictest rule that would have been stricter than what is decided, if what is unknown about the resource
+    /// were known. Each list is read for itself: what stands in it after its last word on the resource might have been
+    /// that word.
     pub fn possibly_deciding(&self, action: &Action, resource: &Resource) -> Option<&Rule> {
         if resource.is_known_whole() {
             return None;
         }
         let strictness = self.deciding(action, resource).map_or(Effect::Ask, |rule| rule.effect);
         let lists = std::iter::once(&self.rules).chain(&self.narrowing);
-        lists.rev().find_map(|rules| {
+        let possible = lists.flat_map(|rules| {
             let later = rules.iter().rev().take_while(|rule| !rule.covers(action, resource));
-            later.into_iter().find(|rule| rule.effect > strictness && rule.might_cover(action, resource))
-        })
+            later.filter(|rule| rule.effect > strictness && rule.might_cover(action, resource))
+        });
+        possible.max_by_key(|rule| rule.effect)
     }
 
     /// What the rules say. Nothing said means ask, and so does what might be said.
