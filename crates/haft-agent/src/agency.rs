@@ -1,19 +1,20 @@
 //! Where conversations are held: everything they need in one location.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use haft::permission::Ruleset;
 use haft::{
-    AgentId, BoxError, CallId, Event, Inbox, LeaseError, Memory, Note, OpenTurns, Registry, Services,
-    SessionId, SessionStart, StoreError, Topic, Transcript, Viewer,
+    AgentId, BoxError, Event, Inbox, LeaseError, Memory, Note, OpenTurns, Registry, Services, SessionId,
+    SessionStart, StoreError, Transcript, Viewer,
 };
 use serde_json::json;
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 
-use crate::agent::{AgentSpec, Agents, Models, Policies, Served};
+use crate::agent::{AgentSpec, Agents, Models, Policies};
 use crate::conversation::Conversation;
+use crate::pruning;
 
 /// How conversations are held.
 #[derive(Debug, Clone)]
@@ -135,11 +136,6 @@ pub enum OpenError {
     Store(#[from] StoreError),
 }
 
-/// What was taken out of a conversation, by call.
-pub(crate) fn pruned_topic() -> Topic {
-    Topic::new("context", "pruned")
-}
-
 impl Agency {
     /// Gives it what it needs. A second time changes nothing.
     pub fn furnish(&self, parts: Parts) {
@@ -172,16 +168,10 @@ impl Agency {
             })
             .await?;
         let history = parts.transcript.history(&start.session).await?;
-        let pruned = parts.memory.recall(&start.session, &pruned_topic()).await?;
-        let pruned: HashSet<CallId> = pruned
-            .as_ref()
-            .and_then(|ids| ids.as_array())
-            .into_iter()
-            .flatten()
-            .filter_map(|id| CallId::parse(id.as_str()?).ok())
-            .collect();
+        let pruned = pruning::recall(&*parts.memory, &start.session).await?;
         let depth = outer.as_ref().map_or(0, |(_, depth)| depth + 1);
         let outer = outer.map(|(rules, _)| rules);
+        let model = served.name();
         parts.services.events.tell(|| Event::Session {
             name: "session.created",
             session: start.session.clone(),
@@ -189,12 +179,11 @@ impl Agency {
                 "parentID": start.parent.as_ref().map(SessionId::as_str),
                 "agent": start.agent.as_str(),
                 "title": start.title,
-                "model": format!("{}/{}", served.model.provider, served.model.id),
+                "model": model,
             }),
         });
         let rules = rules_within(&agent, outer.as_deref());
         parts.policies.set(&start.session, rules.clone());
-        let model = format!("{}/{}", served.model.provider, served.model.id);
         let under_way = UnderWay { rules, outer, model, depth, background: Vec::new(), untold: 0 };
         self.map().insert(start.session.clone(), under_way);
         let waits = start.waits_for_tasks;
@@ -224,10 +213,6 @@ impl Agency {
                 () = told => {}
             }
         }
-    }
-
-    pub(crate) fn furnished(&self) -> Option<&Parts> {
-        self.0.parts.get()
     }
 
     pub(crate) fn parts(&self) -> &Parts {
@@ -291,11 +276,5 @@ fn rules_within(agent: &AgentSpec, outer: Option<&Ruleset>) -> Arc<Ruleset> {
     match outer {
         None => agent.rules.clone(),
         Some(outer) => Arc::new(Ruleset::clone(&agent.rules).within(outer)),
-    }
-}
-
-impl std::fmt::Debug for Served {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}/{}", self.model.provider, self.model.id)
     }
 }

@@ -43,9 +43,6 @@ pub trait Agents: Send + Sync {
     /// An agent by its name.
     fn agent(&self, name: &AgentId) -> Result<Arc<AgentSpec>, BoxError>;
 
-    /// Those that agents can give tasks to, sorted by name.
-    fn subagents(&self) -> Vec<Arc<AgentSpec>>;
-
     /// How an agent is to behave: its own prompt, the project's instructions, where it is.
     fn system(&self, agent: &AgentSpec, model: &Model) -> Vec<String>;
 }
@@ -59,6 +56,19 @@ pub struct Served {
     pub model: Model,
     /// What is known of it.
     pub info: ModelInfo,
+}
+
+impl Served {
+    /// Its name, as `provider/model`.
+    pub fn name(&self) -> String {
+        format!("{}/{}", self.model.provider, self.model.id)
+    }
+}
+
+impl std::fmt::Debug for Served {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.name())
+    }
 }
 
 /// Knows the models.

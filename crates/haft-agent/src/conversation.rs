@@ -9,11 +9,11 @@ use haft::{
 };
 use serde_json::json;
 
-use crate::agency::{Agency, pruned_topic};
+use crate::agency::Agency;
 use crate::agent::{AgentSpec, Served};
 use crate::interrupt::Interrupt;
 use crate::provider::ProviderError;
-use crate::pruning::prunable;
+use crate::pruning;
 
 /// A conversation that this process holds. Dropping it stops whatever it does and lets others go on with it.
 pub struct Conversation {
@@ -256,13 +256,12 @@ impl Conversation {
         if !parts.settings.prunes {
             return Ok(());
         }
-        let prunable = prunable(&self.history, &self.pruned);
+        let prunable = pruning::prunable(&self.history, &self.pruned);
         if prunable.is_empty() {
             return Ok(());
         }
         self.pruned.extend(prunable);
-        let ids: Vec<&str> = self.pruned.iter().map(CallId::as_str).collect();
-        parts.memory.remember(self.lease.session(), &pruned_topic(), &json!(ids)).await?;
+        pruning::remember(&*parts.memory, self.lease.session(), &self.pruned).await?;
         Ok(())
     }
 

@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use haft::{CallId, Content, Ended, History, KEPT, Role, Settlement};
+use haft::{CallId, Content, Ended, History, KEPT, Memory, Role, SessionId, Settlement, StoreError, Topic};
+use serde_json::json;
 
 use crate::context::since_summary;
 
@@ -14,6 +15,28 @@ const WORTHWHILE_TOKENS: u64 = 20_000;
 const KEPT_TURNS: usize = 2;
 /// What an image or a document is taken to cost.
 const MEDIA_TOKENS: u64 = 1_500;
+
+/// Which outputs were taken out of a conversation: they stay out, so that what a provider has cached still fits.
+fn topic() -> Topic {
+    Topic::new("context", "pruned")
+}
+
+/// The calls whose outputs are out.
+pub(crate) async fn recall(memory: &dyn Memory, session: &SessionId) -> Result<HashSet<CallId>, StoreError> {
+    let known = memory.recall(session, &topic()).await?;
+    let ids = known.as_ref().and_then(|ids| ids.as_array()).into_iter().flatten();
+    Ok(ids.filter_map(|id| CallId::parse(id.as_str()?).ok()).collect())
+}
+
+/// Remembers the calls whose outputs are out.
+pub(crate) async fn remember(
+    memory: &dyn Memory,
+    session: &SessionId,
+    pruned: &HashSet<CallId>,
+) -> Result<(), StoreError> {
+    let ids: Vec<&str> = pruned.iter().map(CallId::as_str).collect();
+    memory.remember(session, &topic(), &json!(ids)).await.map(drop)
+}
 
 /// The calls whose outputs are to be taken out, beside those that are out already.
 pub(crate) fn prunable(history: &History, pruned: &HashSet<CallId>) -> Vec<CallId> {

@@ -3,47 +3,26 @@
 use std::sync::Arc;
 
 use haft::permission::{Effect, Layer, Origin, Rule, Ruleset};
-use haft::{
-    AgentId, BoxFuture, Note, Part, SessionId, SubAgent, SubAgents, Task, TaskReport, TaskState, ToolContext,
-    ToolError,
-};
+use haft::{Note, Part, SessionId, Task, TaskReport, TaskState, ToolContext, ToolError};
 
 use crate::agency::{Agency, OpenError, Start, UnderWay};
 use crate::agent::{AgentSpec, Mode};
 use crate::conversation::{Conversation, End, Outcome};
 use crate::interrupt::Interrupt;
 
-impl SubAgents for Agency {
-    fn available(&self, _caller: &AgentId) -> Vec<SubAgent> {
-        let described = |agent: &Arc<AgentSpec>| SubAgent {
-            name: agent.name.clone(),
-            description: agent.description.clone(),
-        };
-        // One that is not furnished has nobody.
-        self.furnished()
-            .map(|parts| parts.agents.subagents().iter().map(described).collect())
-            .unwrap_or_default()
-    }
-
-    fn run<'a>(
-        &'a self,
-        context: &'a ToolContext,
-        task: Task,
-    ) -> BoxFuture<'a, Result<TaskReport, ToolError>> {
-        Box::pin(async move {
-            let caller = self.under_way(&context.session).ok_or_else(|| {
-                ToolError::failure("a task needs a conversation, and this session is none; use haft run")
-            })?;
-            let conversation = self.open_task(context, &task, &caller).await?;
-            match task.in_background {
-                false => Ok(work(conversation, task.prompt).await),
-                true => Ok(self.in_background(context, conversation, task)),
-            }
-        })
-    }
-}
-
 impl Agency {
+    /// Has an agent do a task for the caller, as [`haft::SubAgents::run`] says.
+    pub async fn run_task(&self, context: &ToolContext, task: Task) -> Result<TaskReport, ToolError> {
+        let caller = self.under_way(&context.session).ok_or_else(|| {
+            ToolError::failure("a task needs a conversation, and this session is none; use haft run")
+        })?;
+        let conversation = self.open_task(context, &task, &caller).await?;
+        match task.in_background {
+            false => Ok(work(conversation, task.prompt).await),
+            true => Ok(self.in_background(context, conversation, task)),
+        }
+    }
+
     async fn open_task(
         &self,
         context: &ToolContext,

@@ -46,7 +46,7 @@ impl SubAgents for Office {
         context: &'a ToolContext,
         task: Task,
     ) -> BoxFuture<'a, Result<TaskReport, ToolError>> {
-        self.agency.run(context, task)
+        Box::pin(self.agency.run_task(context, task))
     }
 }
 
@@ -162,15 +162,6 @@ impl Agents for Crew {
             Some((agent, _)) => Ok(agent.clone()),
             None => Err(format!("unknown agent {name}; known are {}", known()).into()),
         }
-    }
-
-    fn subagents(&self) -> Vec<Arc<AgentSpec>> {
-        self.agents
-            .values()
-            .map(|(agent, _)| agent)
-            .filter(|agent| agent.mode != Mode::Primary)
-            .cloned()
-            .collect()
     }
 
     fn system(&self, agent: &AgentSpec, _model: &Model) -> Vec<String> {

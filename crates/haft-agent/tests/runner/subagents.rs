@@ -99,7 +99,7 @@ async fn a_task_is_gone_on_with_by_its_own_caller_only() {
         resume: Some(haft::SessionId::parse(&id).unwrap()),
         in_background: false,
     };
-    let report = haft::SubAgents::run(&world.agency, &context, task).await.unwrap();
+    let report = world.agency.run_task(&context, task).await.unwrap();
     assert_eq!((report.session.as_str(), report.text.as_str()), (id.as_str(), "More of it."));
     conversation.say(Vec::new(), &haft_agent::Interrupt::default()).await;
 }

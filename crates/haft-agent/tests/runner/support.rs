@@ -11,8 +11,8 @@ use haft::permission::{
 };
 use haft::{
     Action, AgentId, BoxError, BoxFuture, Event, Events, Executor, Inbox, MemoryOutputs, MemoryRecorder,
-    MemoryTranscript, Model, OpenTurns, Part, Registration, Registry, Services, SessionId, ShortMemory,
-    SubAgents, Task, Tool, ToolContext, ToolError, Viewer,
+    MemoryTranscript, Model, OpenTurns, Part, Registration, Registry, Services, SessionId, ShortMemory, Task,
+    Tool, ToolContext, ToolError, Viewer,
 };
 use haft_agent::provider::{
     CallResult, Deltas, ModelInfo, Options, Prompt, Provider, ProviderError, Utterance, Uttered,
@@ -273,10 +273,6 @@ impl Agents for Staff {
         self.spec(name.as_str()).map(Arc::new).ok_or_else(|| format!("unknown agent {name}").into())
     }
 
-    fn subagents(&self) -> Vec<Arc<AgentSpec>> {
-        ["general", "helper"].iter().filter_map(|name| self.spec(name)).map(Arc::new).collect()
-    }
-
     fn system(&self, agent: &AgentSpec, _model: &Model) -> Vec<String> {
         vec![format!("You are {}.", agent.name)]
     }
@@ -376,6 +372,6 @@ impl Executor for Delegate {
             resume: input.resume.as_deref().map(|id| SessionId::parse(id).unwrap()),
             in_background: input.background,
         };
-        Ok(self.agency.run(context, task).await?.envelope(None))
+        Ok(self.agency.run_task(context, task).await?.envelope(None))
     }
 }
