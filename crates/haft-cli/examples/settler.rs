@@ -145,6 +145,7 @@ impl Settler {
         let path = std::env::var_os("PATH").map(|path| ("PATH".into(), path));
         let mut processes = Processes::new(path.into_iter().collect(), Limits::default().text);
         processes.confinement.profile = how.profile;
+        processes.keeps_helper = true;
         let tools = ToolServices {
             workspace: Workspace::open(Path::new(directory), Some(Path::new(directory)))?,
             gate,

@@ -108,6 +108,7 @@ impl<'s> Location<'s> {
             .map_err(|error| Failure::new(Exit::Usage, error))?;
         let mut processes = environment::processes(setting)?;
         processes.asks_again = is_somebody_there(consent);
+        processes.keeps_helper = stays;
         let processes = Arc::new(processes);
         let hooks: Arc<[Arc<dyn Hook>]> = Arc::new([]);
         let (files, journal) = (workspace.clone(), keepers.journal.clone());

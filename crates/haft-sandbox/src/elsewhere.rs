@@ -24,8 +24,18 @@ pub(crate) fn probe(_helper: &Path) -> (Report, Option<PathBuf>) {
     (Report { level: Level::None, mechanisms }, None)
 }
 
-pub(crate) fn prepare(_helper: &Path, _spec: &Spec) -> io::Result<(Command, Watch)> {
+pub(crate) fn idle(_helper: &Path) -> io::Result<(Command, Idle)> {
     Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Cannot be made.
+#[derive(Debug)]
+pub(crate) struct Idle(Infallible);
+
+impl Idle {
+    pub(crate) fn instruct(self, _spec: &Spec) -> io::Result<Watch> {
+        match self.0 {}
+    }
 }
 
 /// Cannot be made.

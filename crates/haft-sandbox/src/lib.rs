@@ -27,6 +27,9 @@
 //! ends, init ends, and the kernel ends whatever else is in the namespace. When the supervisor dies, init dies; when
 //! the process that asked dies or drops its [`Watch`], the supervisor kills init.
 //!
+//! Starting the helper takes longer than starting most programs, so one can be started ahead ([`Sandbox::idle`]). It does
+//! nothing until it is told what to run, and ends when nobody is left to tell it.
+//!
 //! # What a caller should know
 //!
 //! - Hand over pipes or `/dev/null` as standard streams, not files: a file's mode can be changed through a descriptor.
@@ -57,7 +60,7 @@ pub use hosts::{HostGrant, NoHost};
 pub use profile::{Absent, Access, Caches, Limits, Network, Profile, Protected, Temp};
 pub use refusal::{Refusal, refusals};
 pub use report::{Level, Mechanism, Report, State};
-pub use sandbox::{Confined, Finished, Sandbox, Watch};
+pub use sandbox::{Confined, Finished, Idle, Sandbox, Watch};
 pub use spec::Program;
 
 /// Never returns if this process was started as the sandbox's helper. To be called first thing in `main`, before

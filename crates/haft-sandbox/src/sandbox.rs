@@ -52,6 +52,28 @@ impl Sandbox {
     /// # Errors
     /// Where the machine cannot hold it to all of the profile, and where the profile or the program makes no sense.
     pub fn command(&self, profile: &Profile, program: &Program) -> Result<Confined, SandboxError> {
+        let (command, idle) = self.idle()?;
+        Ok(Confined { command, watch: self.instruct(idle, profile, program)? })
+    }
+
+    /// A command that starts a helper ahead of time, and what is needed to [`instruct`](Self::instruct) it later. To
+    /// start a helper takes longer than to start most programs.
+    ///
+    /// Set the standard streams of the program that it will run on the command and nothing else.
+    ///
+    /// # Errors
+    /// Where there are no descriptors left for it.
+    pub fn idle(&self) -> Result<(Command, Idle), SandboxError> {
+        let (command, inner) = os::idle(&self.helper).map_err(SandboxError::Prepare)?;
+        Ok((command, Idle(inner)))
+    }
+
+    /// Has a helper that waits run a program that is held to `profile`. Its process is then as
+    /// [`Confined::into_parts`] says.
+    ///
+    /// # Errors
+    /// As [`command`](Self::command), and where the helper is gone.
+    pub fn instruct(&self, idle: Idle, profile: &Profile, program: &Program) -> Result<Watch, SandboxError> {
         let profile = profile.resolved()?;
         self.judge(&profile)?;
         check_text(program)?;
@@ -61,9 +83,8 @@ impl Sandbox {
             program: program.clone(),
             bubblewrap: self.bubblewrap.clone(),
         };
-        let (command, watch) = os::prepare(&self.helper, &spec).map_err(SandboxError::Prepare)?;
-        let program = program.program.to_string_lossy().into_owned();
-        Ok(Confined { command, watch: Watch { inner: watch, program } })
+        let inner = idle.0.instruct(&spec).map_err(SandboxError::Prepare)?;
+        Ok(Watch { inner, program: program.program.to_string_lossy().into_owned() })
     }
 
     /// Whether commands can be held to `profile` here.
@@ -113,6 +134,10 @@ fn describe(mechanism: &Mechanism) -> String {
         State::Works(detail) | State::Missing(detail) => format!("{}: {detail}", mechanism.name),
     }
 }
+
+/// A helper that waits to be told what to run. Dropping this ends it.
+#[derive(Debug)]
+pub struct Idle(os::Idle);
 
 /// A command that was not started yet.
 #[derive(Debug)]

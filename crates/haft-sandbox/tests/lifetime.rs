@@ -10,7 +10,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use common::{HELPER, World, is_full, is_ours, is_running, listing, machine, until};
-use haft_sandbox::{Level, Profile, SandboxError, Watch};
+use haft_sandbox::{Idle, Level, Profile, SandboxError, Watch};
+use rustix::process::{Pid, Signal, kill_process};
 
 /// Profiles of both kinds: in namespaces, and watched without them.
 fn profiles(world: &World) -> Vec<Profile> {
@@ -367,4 +368,50 @@ fn links_out_of_a_granted_root_do_not_widen_it() {
     );
     assert!(granted.join("file").exists());
     assert!(!granted.join(".git/hooks/pre-commit").exists() && !granted.join(".envrc").exists());
+}
+
+/// A helper that waits, with its output in a pipe.
+fn waiting() -> (Child, Idle) {
+    let (mut command, idle) = machine().idle().unwrap();
+    (command.stdout(Stdio::piped()).spawn().unwrap(), idle)
+}
+
+fn blocks_signals(child: &Child) -> bool {
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    let blocked = status.lines().find_map(|line| line.strip_prefix("SigBlk:"));
+    blocked.is_some_and(|blocked| blocked.trim().chars().any(|digit| digit != '0'))
+}
+
+#[test]
+fn a_helper_that_waits_runs_what_it_is_told_later_and_heeds_no_signal_before() {
+    let world = World::new();
+    for profile in profiles(&world) {
+        let (child, idle) = waiting();
+        let pid = Pid::from_child(&child);
+        until("the helper minds its signals", || blocks_signals(&child));
+        for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+            kill_process(pid, signal).unwrap();
+        }
+        let watch = machine().instruct(idle, &profile, &world.program("echo told; exit 3")).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(3), &b"told\n"[..]));
+        watch.finish().unwrap();
+    }
+}
+
+#[test]
+fn a_helper_that_waits_ends_when_nobody_is_left_to_tell_it() {
+    let (mut child, idle) = waiting();
+    drop(idle);
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn a_helper_that_is_gone_cannot_be_told_anything() {
+    let world = World::new();
+    let (mut child, idle) = waiting();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let told = machine().instruct(idle, &Profile::full_access(), &world.program("true"));
+    assert!(matches!(told, Err(SandboxError::Prepare(_))));
 }

@@ -1,7 +1,7 @@
 //! Images of files, sealed: small ones in the database, where they cost no fsync of their own, large ones in files.
 //!
-//! A file exists before its row does, and goes after it. Whoever adds one holds a lock that whoever removes files needs
-//! alone, so that none goes while its row is on the way.
+//! A file and its row are written side by side, and both are there before anything is changed; a file goes after its row.
+//! Whoever adds one holds a lock that whoever removes files needs alone, so that none goes while its row is on the way.
 
 use std::collections::HashSet;
 use std::fs::{self, File, TryLockError};

@@ -107,23 +107,25 @@ impl Recorder for Store {
             let images: Vec<Image> = images.flatten().cloned().collect();
             let (places, bounds) = (self.0.places.clone(), self.0.journal);
             let shelf = places.clone();
-            let adding = match images::needs_shelf(bounds, &images) {
-                true => Some(off_thread(move || Ok(images::shelve(&shelf, bounds, &images)?)).await),
-                false => None,
+            // The disk is waited for once: nothing is changed before both are done. A row without its file says what
+            // was to be changed by a call that then did not begin.
+            let shelving = async {
+                match images::needs_shelf(bounds, &images) {
+                    true => off_thread(move || Ok(images::shelve(&shelf, bounds, &images)?)).await.map(Some),
+                    false => Ok(None),
+                }
             };
-            let adding = adding.transpose().map_err(|fault| {
+            let at = now_ms();
+            let recording = self.write(what, Durability::Disk, move |connection| {
+                calls::act(connection, call.as_str(), &changes, &places, bounds, at)
+            });
+            let (shelved, recorded) = tokio::join!(shelving, recording);
+            // As long as it is there, no file goes whose row is on the way.
+            let adding = shelved.map_err(|fault| {
                 let images = self.0.places.images.display();
                 fault.into_error(format!("could not keep what the files hold now in {images}"))
             })?;
-            let adding = Arc::new(adding);
-            let held = adding.clone();
-            let at = now_ms();
-            let has_forgotten = self
-                .write(what, Durability::Disk, move |connection| {
-                    let _held = held;
-                    calls::act(connection, call.as_str(), &changes, &places, bounds, at)
-                })
-                .await?;
+            let has_forgotten = recorded?;
             drop(adding);
             if has_forgotten {
                 let store = self.clone();

@@ -8,10 +8,11 @@ use haft::permission::{Ask, Effect, Gate, Question};
 use haft::{Action, Memory, ToolContext, ToolError};
 
 use crate::after::{AfterChange, Aftermath, Remark};
+use crate::blocking::blocking;
 use crate::seen;
 use crate::services::ToolServices;
 use crate::workspace::{
-    ChangeSet, Draft, FileChange, LeftFile, Place, ReadTarget, Workspace, WorkspaceError,
+    ChangeSet, Draft, FileChange, Hold, LeftFile, Place, ReadTarget, Workspace, WorkspaceError,
 };
 
 /// Every tool that changes files asks under this action.
@@ -22,15 +23,6 @@ const ATTEMPTS_MAX: usize = 64;
 const READ_ACTION: &str = "read";
 /// The model is shown what a later step changed if it is no longer than this; otherwise it reads the file.
 const SHOWN_DIFF_BYTES_MAX: usize = 2 << 10;
-
-/// How much of a file a draft holds.
-#[derive(Clone, Copy)]
-pub(crate) enum Hold {
-    /// What a difference can be shown of.
-    Enough,
-    /// All of it, or the file is refused.
-    Whole,
-}
 
 fn paths(changes: &ChangeSet) -> impl Iterator<Item = &Path> {
     changes.files().iter().map(|file| file.place().real())
@@ -72,16 +64,30 @@ impl Changing {
         hold: Hold,
         context: &ToolContext,
     ) -> Result<Draft, ToolError> {
+        self.draft_and(place, hold, context, |draft| draft).await
+    }
+
+    /// The same, and what can be planned on it; where the file is read, so that no thread has to be changed for it.
+    pub(crate) async fn draft_and<T: Send + 'static>(
+        &self,
+        place: &Place,
+        hold: Hold,
+        context: &ToolContext,
+        plan: impl FnOnce(Draft) -> T + Send + 'static,
+    ) -> Result<T, ToolError> {
         // What another call of this session is just writing is not yet known to have been seen.
         let _alone = self.workspace.alone().await;
-        let draft = match hold {
-            Hold::Enough => self.workspace.draft(place.clone()).await?,
-            Hold::Whole => self.workspace.draft_whole(place.clone()).await?,
-        };
-        if let Some(standing) = draft.standing() {
-            seen::check(&*self.memory, context, draft.place(), &standing.digest, self.require_read).await?;
+        let (workspace, at) = (self.workspace.clone(), place.clone());
+        let (digest, planned) = blocking(move |_| {
+            let draft = workspace.draft_now(at, hold)?;
+            let digest = draft.standing().map(|image| image.digest.clone());
+            Ok::<_, WorkspaceError>((digest, plan(draft)))
+        })
+        .await?;
+        if let Some(digest) = digest {
+            seen::check(&*self.memory, context, place, &digest, self.require_read).await?;
         }
-        Ok(draft)
+        Ok(planned)
     }
 
     /// Makes the changes that are planned, after consent. The plan is made anew if a file changed in between, unless a

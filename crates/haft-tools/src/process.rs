@@ -10,6 +10,7 @@ mod running;
 mod screen;
 mod shell;
 mod shown;
+mod standby;
 mod start;
 mod terminal;
 mod waiting;
@@ -58,7 +59,10 @@ pub struct Processes {
     pub asks_again: bool,
     /// The strongest way to confine that is used; a weaker one is for trying what would happen elsewhere.
     pub level_max: Level,
+    /// Whether a helper waits for the next command. That is quicker where there is a next one.
+    pub keeps_helper: bool,
     sandbox: OnceLock<Sandbox>,
+    standby: standby::Standby,
 }
 
 /// How commands are confined.
@@ -103,6 +107,8 @@ impl Processes {
             kept_bytes_max: 4 << 30,
             asks_again: false,
             level_max: Level::Namespaces,
+            keeps_helper: false,
+            standby: standby::Standby::default(),
             sandbox: OnceLock::new(),
         }
     }

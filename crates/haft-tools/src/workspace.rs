@@ -44,6 +44,7 @@ pub use digest::Digest;
 pub(crate) use digest::digest_of;
 pub use directory::{DirectoryEntry, Entries, OpenedDirectory};
 pub use draft::Draft;
+pub(crate) use draft::Hold;
 pub use error::{ResolveError, WorkspaceError};
 pub use file::OpenedFile;
 pub(crate) use lead::{Candidate, Lead, Unopened};

@@ -60,6 +60,7 @@ impl Bench {
         let sandbox = Sandbox::with_helper(Path::new(env!("CARGO_BIN_EXE_haft")));
         let mut processes = Processes::new(kept, Limits::default().text).confined_by(sandbox);
         processes.background_after = with.background_after;
+        processes.keeps_helper = true;
         processes.kept_bytes_max = with.kept_bytes_max.unwrap_or(processes.kept_bytes_max);
         let jobs = Arc::new(Jobs::default());
         let tools = ToolServices {

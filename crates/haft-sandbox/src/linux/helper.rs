@@ -9,10 +9,12 @@ use std::io::{self, Read, Seek, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 
+use rustix::event::{PollFd, PollFlags, poll};
+
 use super::confine;
 use super::guard::Guard;
 use super::supervise::{self, Ended};
-use super::sys;
+use super::sys::{self, Signals};
 use super::told::Told;
 use super::wire::Wire;
 use crate::profile::Access;
@@ -23,6 +25,9 @@ use crate::spec::Spec;
 pub(super) const OUTER: &str = "__haft-sandbox";
 /// The first argument of the helper that bubblewrap starts inside.
 pub(super) const INNER: &str = "__haft-sandbox-inner";
+
+/// What is sent over the channel when the instruction is there.
+pub(super) const GO: u8 = b'!';
 
 /// How the helper ends when nothing was run. The reason is told over the channel.
 const NOT_RUN: i32 = 125;
@@ -50,7 +55,11 @@ fn outer(args: &[OsString]) -> io::Result<()> {
     let [instruction, channel] = descriptors(args)?;
     let mut channel = UnixStream::from(channel);
     sys::close_on_exec_from(3)?;
-    match understood(instruction).and_then(|spec| run(&spec, &channel)) {
+    let signals = sys::take_signals()?;
+    if !is_told_to_go(&channel, &signals)? {
+        sys::exit_now(0);
+    }
+    match understood(instruction).and_then(|spec| run(&spec, &channel, &signals)) {
         Ok((ended, removed)) => {
             let Ended { status, mut told, refused, has_run_out } = ended;
             let is_run = told.is_empty();
@@ -67,11 +76,27 @@ fn outer(args: &[OsString]) -> io::Result<()> {
     }
 }
 
-fn run(spec: &Spec, channel: &UnixStream) -> io::Result<(Ended, Vec<std::path::PathBuf>)> {
-    let signals = sys::take_signals()?;
+/// Waits for the instruction; `false` if whoever was to give it is gone. What is signalled until then is not meant for
+/// the command: at a terminal, whoever interrupts something else interrupts this process too.
+fn is_told_to_go(mut channel: &UnixStream, signals: &Signals) -> io::Result<bool> {
+    loop {
+        let mut fds = [PollFd::new(signals, PollFlags::IN), PollFd::new(channel, PollFlags::IN)];
+        rustix::io::retry_on_intr(|| poll(&mut fds, None))?;
+        let [on_signals, on_channel] = fds.map(|fd| !fd.revents().is_empty());
+        if on_channel {
+            let mut word = [0];
+            return Ok(channel.read(&mut word)? == 1 && word == [GO]);
+        }
+        if on_signals {
+            signals.next()?;
+        }
+    }
+}
+
+fn run(spec: &Spec, channel: &UnixStream, signals: &Signals) -> io::Result<(Ended, Vec<std::path::PathBuf>)> {
     let holds_paths = spec.profile.access == Access::Confined && spec.level >= Level::Bubblewrap;
     let guard = if holds_paths { Guard::raise(&spec.profile)? } else { Guard::default() };
-    let ended = supervise::run(spec, &guard, channel, &signals);
+    let ended = supervise::run(spec, &guard, channel, signals);
     // Also where nothing could be run: what was put there goes away.
     let removed = guard.lower();
     Ok((ended?, removed))

@@ -14,25 +14,45 @@ use super::wire::Wire;
 use super::{helper, sys};
 use crate::spec::{Failure, Heard, Spec};
 
-/// The command that starts the helper, and the end of the channel that holds it.
-pub(crate) fn prepare(program: &Path, spec: &Spec) -> io::Result<(Command, Watch)> {
-    let instruction = instruction(spec)?;
-    let (ours, theirs) = UnixStream::pair()?;
-    let theirs = OwnedFd::from(theirs);
+/// The command that starts a helper, and the way to tell it what to run, before or after it is started.
+pub(crate) fn idle(program: &Path) -> io::Result<(Command, Idle)> {
+    let instruction = File::from(memfd_create("haft-sandbox", MemfdFlags::CLOEXEC)?);
+    let (channel, theirs) = UnixStream::pair()?;
+    let kept = vec![OwnedFd::from(instruction.try_clone()?), OwnedFd::from(theirs)];
     let mut command = Command::new(program);
-    command.arg(helper::OUTER).arg(instruction.as_raw_fd().to_string()).arg(theirs.as_raw_fd().to_string());
+    command.arg(helper::OUTER).args(kept.iter().map(|fd| fd.as_raw_fd().to_string()));
     command.env_clear().current_dir("/").stdin(Stdio::null());
-    sys::inherit(&mut command, vec![instruction, theirs]);
-    Ok((command, Watch(ours)))
+    sys::inherit(&mut command, kept);
+    Ok((command, Idle { instruction, channel }))
 }
 
 /// The instruction as a file in memory.
 pub(super) fn instruction(spec: &Spec) -> io::Result<OwnedFd> {
+    let mut file = File::from(memfd_create("haft-sandbox", MemfdFlags::CLOEXEC)?);
+    write(spec, &mut file)?;
+    Ok(file.into())
+}
+
+fn write(spec: &Spec, instruction: &mut File) -> io::Result<()> {
     let mut bytes = Vec::new();
     spec.put(&mut bytes);
-    let mut file = File::from(memfd_create("haft-sandbox", MemfdFlags::CLOEXEC)?);
-    file.write_all(&bytes)?;
-    Ok(file.into())
+    instruction.write_all(&bytes)
+}
+
+/// A helper that waits for its instruction. It ends when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Idle {
+    instruction: File,
+    channel: UnixStream,
+}
+
+impl Idle {
+    /// Has the helper run something. Fails if it is gone.
+    pub(crate) fn instruct(mut self, spec: &Spec) -> io::Result<Watch> {
+        write(spec, &mut self.instruction)?;
+        self.channel.write_all(&[helper::GO])?;
+        Ok(Watch(self.channel))
+    }
 }
 
 /// Holds a command: when this is dropped, or its process dies, the command is killed with all it started.

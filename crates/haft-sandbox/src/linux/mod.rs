@@ -25,7 +25,7 @@ mod view;
 mod wire;
 
 pub(crate) use helper::become_helper;
-pub(crate) use launch::{Watch, prepare};
+pub(crate) use launch::{Idle, Watch, idle};
 pub(crate) use limits::harden;
 pub(crate) use memory::half_of_it as half_of_memory;
 pub(crate) use probe::probe;

@@ -97,7 +97,8 @@ fn nothing() -> Program {
 
 fn run(helper: &Path, spec: &Spec) -> Result<(), String> {
     let result = (|| {
-        let (mut command, watch) = launch::prepare(helper, spec)?;
+        let (mut command, idle) = launch::idle(helper)?;
+        let watch = idle.instruct(spec)?;
         let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status()?;
         Ok::<_, std::io::Error>((status, watch.told()?.failure))
     })();

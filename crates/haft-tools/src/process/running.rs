@@ -100,11 +100,13 @@ pub(super) struct Started {
     pub(super) source: Source,
     pub(super) capture: Capture,
     pub(super) teller: Teller,
+    /// What is done while it runs.
+    pub(super) meanwhile: Option<Box<dyn FnOnce() + Send>>,
 }
 
 impl Running {
     pub(super) fn new(started: Started) -> Result<Running, RunError> {
-        let Started { child, watch, printed, source, capture, mut teller } = started;
+        let Started { child, watch, printed, source, capture, mut teller, meanwhile } = started;
         let pid = Pid::from_child(&child);
         let shared = Arc::new(Shared {
             pid,
@@ -118,6 +120,7 @@ impl Running {
         let thread = |name: &str| std::thread::Builder::new().name(name.to_owned());
         let waits = shared.clone();
         let waiter = thread("haft-wait").spawn(move || {
+            meanwhile.into_iter().for_each(|meanwhile| meanwhile());
             waits.wait(child, &heard);
             // Whoever waits for this thread finds nothing left of it.
             drop(waits);

@@ -8,13 +8,14 @@ use std::sync::Arc;
 
 use haft::permission::Permit;
 use haft::{Events, OutputStore, ToolContext};
-use haft_sandbox::Program;
+use haft_sandbox::{Profile, Program};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl, fstat};
 
 use super::capture::{Capture, Printed};
 use super::confined::ConfinedCommand;
 use super::listen::Teller;
 use super::running::{Running, Source, Started};
+use super::standby::Manned;
 use super::{Processes, RunError, terminal};
 
 /// What a terminal calls itself. Programs that ask for a terminal use it, and one that can do nothing makes many of
@@ -69,17 +70,36 @@ impl Processes {
             env,
             cwd: command.workdir().real().to_owned(),
         };
-        let (mut starting, watch) = self.sandbox().command(&profile, &program)?.into_parts();
-        let Ends { input, output, printed, source } = ends(streams).map_err(RunError::Start)?;
-        let also = output.try_clone().map_err(RunError::Start)?;
-        starting.stdin(input).stdout(output).stderr(also);
-        let child = starting.spawn().map_err(RunError::Start)?;
-        // Its ends must be the only ones.
-        drop(starting);
+        let waiting = if streams == Streams::Deaf {
+            self.standby.run(self.sandbox(), &profile, &program)
+        } else {
+            None
+        };
+        let (Manned { child, watch, printed }, source) = match waiting {
+            Some(manned) => (manned, Source::Nothing),
+            None => self.man(&profile, &program, streams)?,
+        };
         let printing = if is_terminal { Printed::OnTerminal } else { Printed::Plainly };
         let capture = Capture::new(outputs, context.clone(), self.shown, self.kept_bytes_max, printing);
         let teller = Teller::new(events, context);
-        Running::new(Started { child, watch, printed, source, capture, teller })
+        let meanwhile = self.keeps_helper.then(|| Box::new(self.standby.refill(self.sandbox())) as Box<_>);
+        Running::new(Started { child, watch, printed, source, capture, teller, meanwhile })
+    }
+
+    /// Starts a helper that has something to do at once.
+    fn man(
+        &self,
+        profile: &Profile,
+        program: &Program,
+        streams: Streams,
+    ) -> Result<(Manned, Source), RunError> {
+        let (mut starting, watch) = self.sandbox().command(profile, program)?.into_parts();
+        let Ends { input, output, printed, source } = ends(streams).map_err(RunError::Start)?;
+        let also = output.try_clone().map_err(RunError::Start)?;
+        let child = starting.stdin(input).stdout(output).stderr(also).spawn().map_err(RunError::Start)?;
+        // The helper's ends of the streams must be the only ones.
+        drop(starting);
+        Ok((Manned { child, watch, printed }, source))
     }
 }
 
@@ -105,7 +125,7 @@ fn ends(streams: Streams) -> io::Result<Ends> {
 }
 
 /// Of our end only: the command's is another.
-fn without_blocking(fd: impl AsFd) -> io::Result<()> {
+pub(super) fn without_blocking(fd: impl AsFd) -> io::Result<()> {
     let flags = fcntl_getfl(&fd)?;
     Ok(fcntl_setfl(&fd, flags | OFlags::NONBLOCK)?)
 }

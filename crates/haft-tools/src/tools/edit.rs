@@ -19,11 +19,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::after::{self, Remark};
-use crate::blocking::blocking;
-use crate::changing::{Changing, Hold, Made};
+use crate::changing::{Changing, Made};
 use crate::services::ToolServices;
 use crate::text::lines;
-use crate::workspace::{ChangeSet, Kind, Place, ReadTarget, counted};
+use crate::workspace::{ChangeSet, Hold, Kind, Place, ReadTarget, counted};
 use plan::{Planned, Trouble, Wish};
 use replace::Extent;
 
@@ -82,11 +81,10 @@ impl Edit {
         context: &ToolContext,
     ) -> Result<(ChangeSet, Output), ToolError> {
         let place = self.0.workspace.resolve(path)?;
-        let planned = match self.0.draft(&place, Hold::Whole, context).await {
-            Ok(draft) => {
-                let wish = wish.clone();
-                blocking(move |_| plan::plan(draft, &wish)).await
-            }
+        let wish = wish.clone();
+        let plan = move |draft| plan::plan(draft, &wish);
+        let planned = match self.0.draft_and(&place, Hold::Whole, context, plan).await {
+            Ok(planned) => planned,
             Err(_) if place.kind() == Kind::Directory => {
                 Err(ToolError::failure(format!("Path is a directory, not a file: {}", place.shown())).into())
             }

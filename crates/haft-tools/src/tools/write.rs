@@ -7,9 +7,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::after::{self, Remark};
-use crate::changing::{Changing, Hold, Made};
+use crate::changing::{Changing, Made};
 use crate::services::ToolServices;
-use crate::workspace::ChangeSet;
+use crate::workspace::{ChangeSet, Hold};
 
 /// Writes a file.
 #[derive(Deserialize, JsonSchema)]

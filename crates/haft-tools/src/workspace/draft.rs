@@ -33,6 +33,24 @@ const WHOLE_BYTES_MAX: usize = IMAGE_BYTES_KEPT as usize;
 
 const BOM: &str = "\u{feff}";
 
+/// How much of a file a draft holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Hold {
+    /// What a difference can be shown of.
+    Enough,
+    /// All of it, to change a piece of it; larger files are refused.
+    Whole,
+}
+
+impl Hold {
+    fn bytes(self) -> usize {
+        match self {
+            Hold::Enough => DIFF_BYTES_MAX,
+            Hold::Whole => WHOLE_BYTES_MAX,
+        }
+    }
+}
+
 /// What stands at a place.
 #[derive(Debug)]
 pub struct Draft {
@@ -49,42 +67,31 @@ pub struct Draft {
 impl Workspace {
     /// Looks at what stands at a place, to plan a change to it. What could not be changed is refused already here.
     pub async fn draft(&self, place: Place) -> Result<Draft, WorkspaceError> {
-        self.draft_up_to(place, DIFF_BYTES_MAX).await
-    }
-
-    /// Like [`draft`](Self::draft), but with the whole text, to change a piece of it. Files that are too large for
-    /// that are refused.
-    pub async fn draft_whole(&self, place: Place) -> Result<Draft, WorkspaceError> {
-        let draft = self.draft_up_to(place, WHOLE_BYTES_MAX).await?;
-        match &draft.standing {
-            Some(image) if image::bytes(image).is_none() => {
-                Err(WorkspaceError::Unwieldy { path: draft.place.shown(), limit: WHOLE_BYTES_MAX })
-            }
-            Some(_) | None => Ok(draft),
-        }
-    }
-
-    async fn draft_up_to(&self, place: Place, kept: usize) -> Result<Draft, WorkspaceError> {
         let workspace = self.clone();
-        blocking(move |_| {
-            let standing = match workspace.open_place(&place)? {
-                Found::File(file, stat) => {
-                    check_replaceable(&place.shown(), &stat)?;
-                    Some(stand(&place, file.into_file(), &stat, kept)?)
-                }
-                Found::Directory(_) => return Err(WorkspaceError::Directory { path: place.shown() }),
-                Found::Missing if is_of_the_kernel(place.real()) => {
-                    return Err(WorkspaceError::Kernel { path: place.shown() });
-                }
-                Found::Missing => None,
-            };
-            let missing = if standing.is_some() { 0 } else { missing_above(place.real()) };
-            let protection = workspace.protection(&place);
-            let (standing, encoding) = standing.unzip();
-            let encoding = encoding.unwrap_or(Encoding::UTF_8);
-            Ok(Draft { place, protection, standing, encoding, missing })
-        })
-        .await
+        blocking(move |_| workspace.draft_now(place, Hold::Enough)).await
+    }
+
+    /// Does the same, on a thread that may wait for the disk.
+    pub(crate) fn draft_now(&self, place: Place, hold: Hold) -> Result<Draft, WorkspaceError> {
+        let standing = match self.open_place(&place)? {
+            Found::File(file, stat) => {
+                check_replaceable(&place.shown(), &stat)?;
+                Some(stand(&place, file.into_file(), &stat, hold.bytes())?)
+            }
+            Found::Directory(_) => return Err(WorkspaceError::Directory { path: place.shown() }),
+            Found::Missing if is_of_the_kernel(place.real()) => {
+                return Err(WorkspaceError::Kernel { path: place.shown() });
+            }
+            Found::Missing => None,
+        };
+        let (standing, encoding) = standing.unzip();
+        if hold == Hold::Whole && standing.as_ref().is_some_and(|image| image::bytes(image).is_none()) {
+            return Err(WorkspaceError::Unwieldy { path: place.shown(), limit: WHOLE_BYTES_MAX });
+        }
+        let missing = if standing.is_some() { 0 } else { missing_above(place.real()) };
+        let protection = self.protection(&place);
+        let encoding = encoding.unwrap_or(Encoding::UTF_8);
+        Ok(Draft { place, protection, standing, encoding, missing })
     }
 }
 

@@ -14,8 +14,8 @@ use super::miss::Miss;
 use super::patch::{Chunk, FilePatch, Patch};
 use super::{FileDone, Kind, Output};
 use crate::blocking::blocking;
-use crate::changing::{Changing, Hold};
-use crate::workspace::{self, Draft, FileChange, Place, ReadTarget, counted, difference};
+use crate::changing::Changing;
+use crate::workspace::{self, Draft, FileChange, Hold, Place, ReadTarget, counted, difference};
 
 /// What is shown of a file is shown under this action.
 const READ_ACTION: &str = "read";
