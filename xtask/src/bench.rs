@@ -4,6 +4,7 @@ mod contest;
 mod disk;
 mod files;
 mod measure;
+mod sessions;
 mod settler;
 mod shell;
 
@@ -25,6 +26,8 @@ pub(crate) enum Part {
     Files,
     /// Commands: starting, confining and hearing them.
     Shell,
+    /// Conversations: a call in one, against other agents; a long one; very many at once.
+    Sessions,
 }
 
 /// Runs benchmarks in release.
@@ -33,6 +36,7 @@ pub(crate) fn run(part: Part) -> Result<()> {
         Part::Core => core(),
         Part::Files => files::run(),
         Part::Shell => shell::run(),
+        Part::Sessions => sessions::run(),
     }
 }
 

@@ -18,7 +18,8 @@ usage: cargo xtask COMMAND
   test [--fast]  everything that must pass; --fast leaves out check, doc tests and shuttle
   bench          how fast and how large; asserts nothing
   bench files    searching, reading and editing against ripgrep, fd, sed and bare writing; asserts nothing
-  bench shell    starting, confining and hearing commands; asserts nothing";
+  bench shell    starting, confining and hearing commands; asserts nothing
+  bench sessions a call in a session against opencode and Codex; long and many sessions; asserts nothing";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -30,6 +31,7 @@ fn main() -> ExitCode {
         ["test", "--fast"] => test::run(test::Extent::Fast),
         ["bench"] => bench::run(bench::Part::Core),
         ["bench", "shell"] => bench::run(bench::Part::Shell),
+        ["bench", "sessions"] => bench::run(bench::Part::Sessions),
         ["bench", "files"] => bench::run(bench::Part::Files),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");

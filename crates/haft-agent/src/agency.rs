@@ -73,6 +73,8 @@ pub struct Parts {
     pub viewer: Viewer,
     /// How conversations are held.
     pub settings: Settings,
+    /// Told which conversation has ended, so that what was begun in it ends, too.
+    pub ended: Box<dyn Fn(&SessionId) + Send + Sync>,
 }
 
 /// Holds conversations. It is made before the tools that give tasks, and furnished after them. Cloning is cheap.
@@ -168,6 +170,7 @@ impl Agency {
             })
             .await?;
         let history = parts.transcript.history(&start.session).await?;
+        parts.inbox.restore(&start.session, parts.transcript.waiting(&start.session).await?);
         let pruned = pruning::recall(&*parts.memory, &start.session).await?;
         let depth = outer.as_ref().map_or(0, |(_, depth)| depth + 1);
         let outer = outer.map(|(rules, _)| rules);
@@ -264,6 +267,7 @@ impl Agency {
         let left = self.map().remove(session);
         left.into_iter().flat_map(|under_way| under_way.background).for_each(|task| task.abort());
         self.parts().policies.forget(session);
+        (self.parts().ended)(session);
     }
 
     fn map(&self) -> std::sync::MutexGuard<'_, HashMap<SessionId, UnderWay>> {

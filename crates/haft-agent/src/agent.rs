@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use haft::permission::{Policy, Ruleset};
+use haft::permission::{Effect, Layer, Origin, Policy, Rule, Ruleset};
 use haft::{AgentId, BoxError, Model, SessionId, ToolContext};
 
 use crate::provider::{ModelInfo, Options, Provider};
@@ -77,19 +77,34 @@ pub trait Models: Send + Sync {
     fn serve(&self, name: Option<&str>) -> Result<Served, BoxError>;
 }
 
-/// The rules of the sessions under way. A session that is not, has those that hold for everybody. Cloning is cheap.
+/// The rules of the sessions under way, and of the one session that a process is about. Nobody else may do anything.
+/// Cloning is cheap.
 #[derive(Clone)]
 pub struct Policies(Arc<Shared>);
 
 struct Shared {
-    otherwise: Arc<Ruleset>,
+    own: Own,
+    nobody: Arc<Ruleset>,
     sessions: Mutex<HashMap<SessionId, Arc<Ruleset>>>,
 }
 
+/// The session that a process is about, which also makes calls where no conversation is held.
+#[derive(Debug, Clone)]
+pub struct Own {
+    /// The session.
+    pub session: SessionId,
+    /// The agent in it.
+    pub agent: AgentId,
+    /// The agent's rules.
+    pub rules: Arc<Ruleset>,
+}
+
 impl Policies {
-    /// Rules for whoever has none of their own.
-    pub fn new(otherwise: Arc<Ruleset>) -> Policies {
-        Policies(Arc::new(Shared { otherwise, sessions: Mutex::default() }))
+    /// Rules for this session, until conversations bring theirs.
+    pub fn new(own: Own) -> Policies {
+        let origin = Origin::named(Layer::Defaults, "no rules are known for this session");
+        let nobody = Arc::new(Ruleset::new([Rule::new("*", "*", Effect::Deny, origin)]));
+        Policies(Arc::new(Shared { own, nobody, sessions: Mutex::default() }))
     }
 
     pub(crate) fn of(&self, session: &SessionId) -> Option<Arc<Ruleset>> {
@@ -111,6 +126,41 @@ impl Policies {
 
 impl Policy for Policies {
     fn rules(&self, context: &ToolContext) -> Arc<Ruleset> {
-        self.of(&context.session).unwrap_or_else(|| self.0.otherwise.clone())
+        let Shared { own, nobody, .. } = &*self.0;
+        match self.of(&context.session) {
+            Some(rules) => rules,
+            None if (&own.session, &own.agent) == (&context.session, &context.agent) => own.rules.clone(),
+            None => nobody.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use haft::{CallId, MessageId};
+
+    use super::*;
+
+    #[test]
+    fn whoever_has_no_rules_may_do_nothing() {
+        let allowing = || {
+            let rule = Rule::new("*", "*", Effect::Allow, Origin::named(Layer::Global, "test"));
+            Arc::new(Ruleset::new([rule]))
+        };
+        let agent = |name: &str| AgentId::parse(name).unwrap();
+        let (own, other) = (SessionId::mint(), SessionId::mint());
+        let policies = Policies::new(Own { session: own.clone(), agent: agent("build"), rules: allowing() });
+        let may = |session: &SessionId, name: &str| {
+            let (message, call) = (MessageId::mint(), CallId::mint());
+            let context = ToolContext { session: session.clone(), agent: agent(name), message, call };
+            let rules = Policy::rules(&policies, &context);
+            Ruleset::rules(&rules).all(|rule| rule.effect == Effect::Allow)
+        };
+        assert!(may(&own, "build"));
+        assert!(!may(&own, "other") && !may(&other, "build"));
+        policies.set(&other, allowing());
+        assert!(may(&other, "build"));
+        policies.forget(&other);
+        assert!(!may(&other, "build"));
     }
 }

@@ -13,6 +13,9 @@ const ROOM_TOKENS: u64 = 20_000;
 
 const SYSTEM: &str = "You summarise a conversation between a person and a coding agent, so that the agent can go on with nothing but your summary. Keep: what the person wants, in their own words where it matters; decisions and their reasons; what was done, with the paths of files and what changed in them; what failed and why; what is left to do, in order. Leave out greetings and what is settled for good. Write no call of a tool.";
 
+/// What stands before the rest of a conversation that does not fit.
+const LEFT_OUT: &str = "The beginning of the conversation is left out, because it is too long.";
+
 const REQUEST: &str = "Summarise our conversation so far as you were told to.";
 
 impl Conversation {
@@ -45,15 +48,7 @@ impl Conversation {
             match written {
                 Ok(summary) => break summary,
                 Err(ProviderError::TooLong(_)) if conversation.len() > 2 => {
-                    let half = conversation.len() / 2;
-                    let from = conversation
-                        .iter()
-                        .skip(half)
-                        .position(|utterance| {
-                            matches!(utterance, Utterance::User(_) | Utterance::Assistant(_))
-                        })
-                        .map_or(conversation.len() - 1, |at| half + at);
-                    conversation.drain(..from);
+                    conversation = newer_half(&conversation);
                 }
                 Err(error) => return Err(error.into()),
             }
@@ -61,13 +56,13 @@ impl Conversation {
         summary.is_summary = true;
         let parts = self.agency.parts();
         // What the person asked last must stay in their own words.
-        let asked = self.history.messages.iter().rfind(|message| message.role == Role::User).cloned();
+        let asked = last_request(&self.history.messages);
         parts.transcript.save(&self.lease, &summary).await?;
         self.history.messages.push(summary);
         let mut next = Message::new(Role::User, self.agent.name.clone());
         next.model = Some(self.served.model.clone());
         next.finish = Some(Finish::Stop);
-        next.parts = asked.map(|asked| asked.parts).unwrap_or_default();
+        next.parts = asked;
         next.parts.push(Part::synthetic("Go on with what is left to do; if nothing is, say so."));
         parts.transcript.save(&self.lease, &next).await?;
         self.history.messages.push(next);
@@ -99,7 +94,76 @@ impl Conversation {
     }
 }
 
+/// The newer half of a conversation. No provider takes one that begins with an answer, or with results of calls that are
+/// not in it.
+fn newer_half(conversation: &[Utterance]) -> Vec<Utterance> {
+    let newer = conversation.iter().skip(conversation.len().div_ceil(2));
+    let newer = newer.skip_while(|utterance| matches!(utterance, Utterance::Results(_)));
+    let left_out = Utterance::User(vec![Content::Text(LEFT_OUT.to_owned())]);
+    std::iter::once(left_out).chain(newer.cloned()).collect()
+}
+
+/// What a person said last; what haft said in their place is said anew.
+fn last_request(messages: &[Message]) -> Vec<Part> {
+    let by_person = |part: &&Part| match part {
+        Part::Text { is_synthetic, .. } => !is_synthetic,
+        Part::Media { .. } => true,
+        Part::Reasoning { .. } | Part::Call(_) => false,
+    };
+    let of_people = messages.iter().rev().filter(|message| message.role == Role::User);
+    let said = of_people.map(|message| message.parts.iter().filter(by_person).cloned().collect());
+    said.into_iter().find(|parts: &Vec<Part>| !parts.is_empty()).unwrap_or_default()
+}
+
 fn with_request(conversation: &[Utterance]) -> Vec<Utterance> {
     let request = Utterance::User(vec![Content::Text(REQUEST.to_owned())]);
     conversation.iter().cloned().chain([request]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use haft::AgentId;
+
+    use super::*;
+    use crate::provider::{CallResult, Uttered};
+
+    fn user(text: &str) -> Utterance {
+        Utterance::User(vec![Content::Text(text.to_owned())])
+    }
+
+    fn answer(text: &str) -> Utterance {
+        Utterance::Assistant(vec![Uttered::Text(text.to_owned())])
+    }
+
+    fn results() -> Utterance {
+        let (id, name) = ("a".to_owned(), "read".to_owned());
+        Utterance::Results(vec![CallResult { id, name, content: Vec::new(), is_error: false }])
+    }
+
+    #[test]
+    fn what_is_left_of_a_conversation_begins_with_the_person_and_gets_shorter() {
+        let mut conversation =
+            vec![user("go"), answer("one"), results(), answer("two"), results(), answer("three")];
+        let mut lengths = Vec::new();
+        while conversation.len() > 2 {
+            conversation = newer_half(&conversation);
+            assert_eq!(conversation[0], user(LEFT_OUT));
+            assert!(!matches!(conversation.get(1), Some(Utterance::Results(_))), "{conversation:?}");
+            lengths.push(conversation.len());
+        }
+        assert_eq!((lengths, conversation.last()), (vec![4, 2], Some(&answer("three"))));
+    }
+
+    #[test]
+    fn what_the_person_asked_for_stays_and_what_haft_said_for_them_does_not() {
+        let said = |parts: Vec<Part>| {
+            let mut message = Message::new(Role::User, AgentId::parse("build").unwrap());
+            message.parts = parts;
+            message
+        };
+        let go_on = || said(vec![Part::synthetic("Go on with what is left.")]);
+        let asked = said(vec![Part::text("fix it"), Part::synthetic("Go on with what is left.")]);
+        assert_eq!(last_request(&[asked, go_on(), go_on()]), [Part::text("fix it")]);
+        assert_eq!(last_request(&[go_on()]), []);
+    }
 }

@@ -2,7 +2,9 @@
 
 use std::collections::HashSet;
 
-use haft::{CallId, Content, Ended, History, Input, Interruption, Message, Model, Part, Role, Settlement};
+use haft::{
+    CallId, Content, Ended, History, Input, Interruption, Message, Model, Part, Role, Settlement, told_name,
+};
 use serde_json::json;
 
 use crate::provider::{CallResult, Utterance, Uttered};
@@ -95,13 +97,13 @@ fn invalid(call: &haft::CallPart, history: &History) -> Option<serde_json::Value
     };
     match &call.input {
         Input::Malformed { problem, .. } => {
-            Some(rejected.unwrap_or_else(|| json!({ "tool": call.name, "error": problem })))
+            Some(rejected.unwrap_or_else(|| json!({ "tool": told_name(&call.name), "error": problem })))
         }
         Input::Json(input) if input.is_object() => {
             rejected.filter(|_| haft::ToolName::parse(&call.name).is_err())
         }
         Input::Json(_) => {
-            Some(rejected.unwrap_or_else(|| json!({ "tool": call.name, "error": "no object" })))
+            Some(rejected.unwrap_or_else(|| json!({ "tool": told_name(&call.name), "error": "no object" })))
         }
     }
 }

@@ -76,12 +76,13 @@ pub enum RunError {
 /// What a model is told that was interrupted.
 const GO_ON: &str = "Go on where you were interrupted.";
 /// What a model is told whose answer ran out of room.
-const CUT_OFF: &str = "Your answer was cut off at its length limit; a call you were writing was not made. Go on from there, with less in each answer.";
+const CUT_OFF: &str =
+    "Your answer was cut off at its length limit. Go on from there, with less in each answer.";
 /// So often an answer may run out of room before the person is asked to help.
 const CUTS_MAX: u32 = 3;
 
 fn in_place_of_the_person(text: &str) -> Note {
-    Note { agent: None, parts: vec![Part::synthetic(text)] }
+    Note::new(vec![Part::synthetic(text)])
 }
 
 /// What a step of the conversation came to.
@@ -91,7 +92,10 @@ pub(crate) enum Step {
     /// It has said what it had to say.
     Stop,
     /// It ran out of room, and had more to say.
-    Cut,
+    Cut {
+        /// It was writing a call, and sees what came of that.
+        in_call: bool,
+    },
     Declined,
     Interrupted,
 }
@@ -161,11 +165,15 @@ impl Conversation {
         interrupt: &Interrupt,
         outcome: &mut Outcome,
     ) -> Result<End, RunError> {
+        // What waited until now was meant to be said before this.
+        while let Some(note) = self.agency.parts().inbox.take(self.session()) {
+            self.add(note).await?;
+        }
         match parts.is_empty() {
             true if !self.is_open() => return Ok(End::Done),
             true if self.ends_with_words() => self.add(in_place_of_the_person(GO_ON)).await?,
             true => {}
-            false => self.add(Note { agent: None, parts }).await?,
+            false => self.add(Note::new(parts)).await?,
         }
         let (mut cuts, mut steps) = (0, 0);
         loop {
@@ -183,15 +191,18 @@ impl Conversation {
                 }
                 Step::Interrupted => return Ok(End::Interrupted),
                 Step::GoOn | Step::Declined => {
+                    cuts = 0;
                     while let Some(note) = self.agency.parts().inbox.take(self.session()) {
                         self.add(note).await?;
                     }
                 }
-                Step::Cut if cuts < CUTS_MAX => {
+                Step::Cut { in_call } if cuts < CUTS_MAX => {
                     cuts += 1;
-                    self.add(in_place_of_the_person(CUT_OFF)).await?;
+                    if !in_call {
+                        self.add(in_place_of_the_person(CUT_OFF)).await?;
+                    }
                 }
-                Step::Stop | Step::Cut => {
+                Step::Stop | Step::Cut { .. } => {
                     let note = tokio::select! {
                         note = self.next_note() => note,
                         () = interrupt.fired() => return Ok(End::Interrupted),
@@ -232,6 +243,7 @@ impl Conversation {
         }
         let mut message = Message::new(Role::User, self.agent.name.clone());
         message.model = Some(self.served.model.clone());
+        message.id = note.id;
         message.parts = note.parts;
         message.finish = Some(Finish::Stop);
         self.agency.parts().transcript.save(&self.lease, &message).await?;

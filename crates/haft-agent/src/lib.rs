@@ -23,7 +23,7 @@ mod step;
 mod tasks;
 
 pub use agency::{Agency, OpenError, Parts, Settings, Start};
-pub use agent::{AgentSpec, Agents, Mode, Models, Policies, Served};
+pub use agent::{AgentSpec, Agents, Mode, Models, Own, Policies, Served};
 pub use conversation::{Conversation, End, Outcome, RunError};
 pub use interrupt::Interrupt;
 pub use scripted::{Script, ScriptError};

@@ -114,7 +114,7 @@ pub enum Delta {
         /// The tool.
         name: String,
     },
-    /// A call that is complete.
+    /// A call that is complete, or never will be.
     Call(ModelCall),
     /// What was counted so far.
     Usage(Usage),
@@ -122,7 +122,7 @@ pub enum Delta {
     Finished(Finish),
 }
 
-/// A call as a model wrote it, complete.
+/// A call as a model wrote it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelCall {
     /// The provider's id of it, unique within its message.
@@ -133,6 +133,8 @@ pub struct ModelCall {
     pub arguments: String,
     /// What its provider wants back with it.
     pub opaque: Option<Value>,
+    /// Whether the model ran out of room while it wrote the arguments. Such a call never runs.
+    pub is_cut: bool,
 }
 
 /// What is known of a model.

@@ -1,6 +1,6 @@
 //! What a model wrote, made into calls: mended where that is safe, and nowhere else.
 
-use haft::{Definition, Input};
+use haft::{Definition, Input, Message};
 use serde_json::Value;
 
 use crate::provider::ModelCall;
@@ -18,6 +18,10 @@ pub(crate) fn name<'a>(written: &'a str, tools: &'a [Definition]) -> &'a str {
 /// The arguments: JSON, also where it was encoded twice, or nothing where none are needed.
 pub(crate) fn input(call: &ModelCall) -> Input {
     let text = call.arguments.trim();
+    if call.is_cut {
+        let problem = "the answer was cut off at the model's length limit, so the arguments are incomplete; make the call again with less in it";
+        return Input::Malformed { text: call.arguments.clone(), problem: problem.to_owned() };
+    }
     if text.is_empty() {
         return Input::Json(Value::Object(serde_json::Map::new()));
     }
@@ -31,17 +35,11 @@ pub(crate) fn input(call: &ModelCall) -> Input {
     }
 }
 
-/// What was wrong with arguments that broke off because the model ran out of room.
-pub(crate) fn cut_off(input: Input) -> Input {
-    match input {
-        Input::Malformed { text, problem } => Input::Malformed {
-            text,
-            problem: format!(
-                "the answer was cut off at the model's length limit, so the arguments are incomplete ({problem}); make the call again with less in it"
-            ),
-        },
-        complete @ Input::Json(_) => complete,
-    }
+/// An id that no other call of a message has.
+pub(crate) fn unique_id(wanted: String, message: &Message) -> String {
+    let is_free = |id: &String| message.calls().all(|call| call.provider_id != *id);
+    let others = (2..).map(|n| format!("{wanted}_{n}"));
+    std::iter::once(wanted.clone()).chain(others).find(is_free).unwrap_or(wanted)
 }
 
 #[cfg(test)]
@@ -51,11 +49,16 @@ mod tests {
     use super::*;
 
     fn given(arguments: &str) -> Input {
+        written(arguments, false)
+    }
+
+    fn written(arguments: &str, is_cut: bool) -> Input {
         let call = ModelCall {
             id: "c".to_owned(),
             name: "read".to_owned(),
             arguments: arguments.to_owned(),
             opaque: None,
+            is_cut,
         };
         input(&call)
     }
@@ -72,7 +75,27 @@ mod tests {
 
     #[test]
     fn arguments_that_were_cut_off_say_so() {
-        let Input::Malformed { problem, .. } = cut_off(given(r#"{"a": "#)) else { panic!("not malformed") };
-        assert!(problem.contains("length limit"), "{problem}");
+        // Also where they happen to be JSON, or to be nothing at all.
+        for arguments in [r#"{"a": "#, "{}", ""] {
+            let Input::Malformed { problem, .. } = written(arguments, true) else { panic!("not malformed") };
+            assert!(problem.contains("length limit"), "{problem}");
+        }
+    }
+
+    #[test]
+    fn an_id_that_is_used_twice_becomes_another() {
+        let part = |id: &str| {
+            haft::Part::Call(haft::CallPart {
+                call: haft::CallId::mint(),
+                provider_id: id.to_owned(),
+                name: "read".to_owned(),
+                input: Input::Json(json!({})),
+                opaque: None,
+            })
+        };
+        let agent = haft::AgentId::parse("build").unwrap();
+        let message = Message::new(haft::Role::Assistant, agent).with(part("a")).with(part("a_2"));
+        assert_eq!(unique_id("b".to_owned(), &message), "b");
+        assert_eq!(unique_id("a".to_owned(), &message), "a_3");
     }
 }

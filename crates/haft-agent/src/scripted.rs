@@ -140,7 +140,10 @@ impl Answer {
                 json => json.to_string(),
             };
             let id = call.id.unwrap_or_else(|| format!("call_{turn}_{at}"));
-            deltas.push_back(Ok(Delta::Call(ModelCall { id, name: call.tool, arguments, opaque: None })));
+            let is_cut = self.finish.as_deref() == Some("length")
+                && serde_json::from_str::<serde::de::IgnoredAny>(&arguments).is_err();
+            let call = ModelCall { id, name: call.tool, arguments, opaque: None, is_cut };
+            deltas.push_back(Ok(Delta::Call(call)));
         }
         if let Some((input, output)) = self.tokens {
             deltas.push_back(Ok(Delta::Usage(Usage { input, output, ..Usage::default() })));

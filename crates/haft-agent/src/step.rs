@@ -40,8 +40,6 @@ struct Answer<'c> {
     /// The calls under way.
     running: JoinSet<Settled>,
     at_once: Arc<Semaphore>,
-    /// Calls whose arguments are no JSON. They never run, so what is wrong can be said when it is known.
-    malformed: Vec<CallId>,
     ended: HashMap<CallId, Ended>,
     verdict: Verdict,
 }
@@ -86,7 +84,7 @@ impl Conversation {
             let may_compact = settings.compacts && pauses == 0 && matches!(error, ProviderError::TooLong(_));
             let pause = error.retry().filter(|_| pauses < settings.retries);
             let pause = pause.filter(|wanted| wanted.is_none_or(|wanted| wanted <= PATIENCE));
-            drop(answer);
+            answer.take_back();
             if may_compact {
                 pauses += 1;
                 self.compact(interrupt).await?;
@@ -222,7 +220,6 @@ impl<'c> Answer<'c> {
             _open: open,
             running: JoinSet::new(),
             at_once: Arc::new(Semaphore::new(at_once)),
-            malformed: Vec::new(),
             ended: HashMap::new(),
             verdict: Verdict::default(),
         }
@@ -306,27 +303,29 @@ impl<'c> Answer<'c> {
         });
     }
 
+    /// Nothing of it counts: whoever heard some of it is told so.
+    fn take_back(self) {
+        if !self.message.parts.is_empty() {
+            self.say(|| Saying::TakenBack);
+        }
+    }
+
     /// Puts a call on record and begins it.
     async fn begin(&mut self, call: ModelCall) -> Result<(), StoreError> {
         let input = reading::input(&call);
         let name = reading::name(&call.name, self.turn.definitions()).to_owned();
-        let mut provider_id = call.id;
-        for earlier in self.message.calls().filter(|earlier| earlier.provider_id == provider_id) {
-            if (&earlier.name, &earlier.input) == (&name, &input) {
-                return Ok(()); // The provider repeats itself.
-            }
+        let is_same = |earlier: &CallPart| {
+            (&earlier.provider_id, &earlier.name, &earlier.input) == (&call.id, &name, &input)
+        };
+        if self.message.calls().any(is_same) {
+            return Ok(()); // The provider repeats itself.
         }
-        while self.message.calls().any(|earlier| earlier.provider_id == provider_id) {
-            provider_id.push('_');
-        }
+        let provider_id = reading::unique_id(call.id, &self.message);
         let part = CallPart { call: CallId::mint(), provider_id, name, input, opaque: call.opaque };
         self.message.parts.push(Part::Call(part.clone()));
         let transcript = &self.conversation.agency.parts().transcript;
         transcript.save(&self.conversation.lease, &self.message).await?;
-        match part.input {
-            Input::Json(_) => self.start(part),
-            Input::Malformed { .. } => self.malformed.push(part.call),
-        }
+        self.start(part);
         Ok(())
     }
 
@@ -368,7 +367,6 @@ impl<'c> Answer<'c> {
 
     /// Awaits the calls, and puts the answer into the conversation.
     async fn settle(mut self, interrupt: &Interrupt, is_last: bool) -> Result<Step, RunError> {
-        self.begin_malformed();
         loop {
             if !matches!(self.verdict, Verdict::GoOn) {
                 self.stop_calls().await;
@@ -387,33 +385,15 @@ impl<'c> Answer<'c> {
         let has_calls = self.has_calls();
         let finish = self.message.finish.take().unwrap_or(Finish::Interrupted);
         let is_cut = finish == Finish::Length;
+        let gets_on = self.message.calls().any(|call| matches!(call.input, Input::Json(_)));
         let verdict = std::mem::take(&mut self.verdict);
         self.keep(finish).await?;
         match verdict {
             Verdict::Unrecorded(error) => Err(error.into()),
             Verdict::Declined => Ok(Step::Declined),
+            Verdict::GoOn if is_cut && !gets_on && !is_last => Ok(Step::Cut { in_call: has_calls }),
             Verdict::GoOn if has_calls && !is_last => Ok(Step::GoOn),
-            Verdict::GoOn if is_cut && !is_last => Ok(Step::Cut),
             Verdict::GoOn => Ok(Step::Stop),
-        }
-    }
-
-    /// Has calls answered that are none. Only now it is known whether the answer was cut off.
-    fn begin_malformed(&mut self) {
-        let is_cut = self.message.finish == Some(Finish::Length);
-        for id in std::mem::take(&mut self.malformed) {
-            let part = self.message.parts.iter_mut().find_map(|part| match part {
-                Part::Call(call) if call.call == id => Some(call),
-                _ => None,
-            });
-            if let Some(part) = part {
-                if is_cut {
-                    let input = std::mem::replace(&mut part.input, Input::Json(json!({})));
-                    part.input = reading::cut_off(input);
-                }
-                let part = part.clone();
-                self.start(part);
-            }
         }
     }
 

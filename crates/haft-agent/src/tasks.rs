@@ -81,8 +81,21 @@ impl Agency {
         };
         let caller = context.session.clone();
         self.expect_background(&caller);
-        let mut telling =
-            Telling { agency: self.clone(), caller: caller.clone(), report: None, task: task.description };
+        let lost = TaskReport {
+            state: TaskState::Failed,
+            text: "The process that ran it ended before the task did. What it did until then stays done; give it again with this task_id to have it go on.".to_owned(),
+            ..report.clone()
+        };
+        let lost = lost.envelope(Some(&format!("Background task lost: {}", task.description)));
+        let note = Note::new(vec![Part::synthetic(lost)]);
+        self.parts().inbox.foresee(&caller, &note);
+        let mut telling = Telling {
+            agency: self.clone(),
+            caller: caller.clone(),
+            note,
+            report: None,
+            task: task.description,
+        };
         let running = tokio::spawn(async move {
             telling.report = Some(work(conversation, task.prompt).await);
             drop(telling);
@@ -96,6 +109,8 @@ impl Agency {
 struct Telling {
     agency: Agency,
     caller: SessionId,
+    /// What is told if nothing else can be.
+    note: Note,
     task: String,
     report: Option<TaskReport>,
 }
@@ -109,7 +124,7 @@ impl Drop for Telling {
             }
             None => format!("Background task failed: {}. It broke off.", self.task),
         };
-        let note = Note { agent: None, parts: vec![Part::synthetic(text)] };
+        let note = Note { parts: vec![Part::synthetic(text)], ..self.note.clone() };
         self.agency.tell_background(&self.caller, note);
     }
 }

@@ -10,11 +10,11 @@ use haft::{
     OpenTurn, OpenTurns, OutputStore, Recorder, Registration, Registry, Services, ShortMemory, Subscription,
     ToolContext, Turn, TurnSpec, Viewer,
 };
-use haft_agent::{Agency, Agents, Models, Policies};
+use haft_agent::{Agency, Agents, Models, Own, Policies};
 use haft_store::{CallFilter, CallRow, Lookup, Queue, Redactor, Retention, Store, StoreOptions};
 use haft_tools::{
-    AfterChange, DiskRestorer, Formatters, LoadedInstructions, Processes, ToolServices, UndoPlan, Workspace,
-    load_instructions, plan_undo,
+    AfterChange, DiskRestorer, Formatters, Jobs, LoadedInstructions, Processes, ToolServices, UndoPlan,
+    Workspace, load_instructions, plan_undo,
 };
 
 use crate::agency;
@@ -57,6 +57,7 @@ pub(crate) struct Location<'s> {
     journal: Arc<dyn Journal>,
     turns: OpenTurns,
     inbox: Inbox,
+    jobs: Option<Arc<Jobs>>,
     policies: Policies,
     agency: Agency,
     grants: Arc<dyn GrantBook>,
@@ -89,10 +90,17 @@ impl<'s> Location<'s> {
         };
         let events = Events::new(keepers.recorder.clone());
         let asker = instead(asker(setting, consent, keepers.store.as_ref()));
-        let (policies, agency) = (Policies::new(rules.clone()), Agency::default());
-        let (turns, inbox) = (OpenTurns::default(), Inbox::default());
+        let own =
+            Own { session: setting.session.clone(), agent: setting.agent.clone(), rules: rules.clone() };
+        let (policies, agency) = (Policies::new(own), Agency::default());
+        let turns = OpenTurns::default();
+        let inbox = match &keepers.store {
+            Some(store) => Inbox::kept_on(Arc::new(store.clone())),
+            None => Inbox::default(),
+        };
         let (grants, memory) = (keepers.grants.clone(), keepers.memory.clone());
         let stays = life == Life::Conversation;
+        let jobs: Option<Arc<Jobs>> = stays.then(Arc::default);
         let parts = GateParts {
             policy: Box::new(policies.clone()),
             grants: keepers.grants,
@@ -125,7 +133,7 @@ impl<'s> Location<'s> {
             require_read: setting.config.require_read(),
             after: after_change(setting, &files, &processes),
             processes,
-            jobs: stays.then(Arc::default),
+            jobs: jobs.clone(),
             hooks: hooks.clone(),
             asker,
             subagents: stays.then(|| agency::subagents(setting, &agency)),
@@ -155,6 +163,7 @@ impl<'s> Location<'s> {
             journal,
             turns,
             inbox,
+            jobs,
             policies,
             agency,
             grants,
@@ -183,6 +192,10 @@ impl<'s> Location<'s> {
             policies: self.policies.clone(),
             viewer: self.viewer(),
             settings,
+            ended: Box::new({
+                let jobs = self.jobs.clone();
+                move |session| jobs.iter().for_each(|jobs| jobs.end_of(session))
+            }),
         });
         Ok(self.agency.clone())
     }
@@ -372,7 +385,7 @@ pub(crate) fn open_store(setting: &Setting) -> Result<Store, Failure> {
 
 /// Takes out what is secret in the environment, and the keys of providers.
 fn redactor(setting: &Setting) -> Redactor {
-    let keys = models::secrets(setting).into_iter().map(|key| ("PROVIDER_API_KEY".into(), key.into()));
+    let keys = models::secrets(setting).into_iter().map(|(name, key)| (name.into(), key.into()));
     Redactor::from_env(setting.env.iter().chain(keys))
 }
 

@@ -22,14 +22,33 @@ pub(crate) fn providers(setting: &Setting) -> Result<Providers, Failure> {
     Ok(Providers::new(Settings { variables, stored, directory, ..said }))
 }
 
-/// Every key that is known here, so that none is ever written down elsewhere.
-pub(crate) fn secrets(setting: &Setting) -> Vec<String> {
+/// The name under which a key counts as a secret, whatever it was called.
+const KEY: &str = "PROVIDER_API_KEY";
+
+/// Every key that is known here, with a name by which it is known as one, so that none is ever written down elsewhere.
+pub(crate) fn secrets(setting: &Setting) -> Vec<(String, String)> {
     // Where keys cannot be read, none is used either.
     let stored = keys(&setting.paths).ok();
     let stored = stored.iter().flat_map(|keys| keys.providers().filter_map(|id| keys.get(id)));
     let configured = setting.config.providers().ok().map(|said| said.configured).unwrap_or_default();
-    let configured = configured.into_iter().filter_map(|provider| provider.key);
-    stored.chain(configured).map(|key| key.reveal().to_owned()).collect()
+    let headers = configured.iter().flat_map(|provider| &provider.headers).flat_map(header_secrets);
+    let keys = configured.iter().filter_map(|provider| provider.key.clone());
+    let keys = stored.chain(keys).map(|key| (KEY.to_owned(), key.reveal().to_owned()));
+    headers.chain(keys).collect()
+}
+
+/// A header under the name of a variable, which tells whether it is secret; and what follows a scheme such as `Bearer`,
+/// which always is.
+fn header_secrets((name, value): &(String, String)) -> Vec<(String, String)> {
+    const SCHEMES: [&str; 3] = ["bearer", "basic", "token"];
+    let variable = name.replace('-', "_");
+    let mut secrets = vec![(variable, value.clone())];
+    if let Some((scheme, token)) = value.trim().split_once(' ')
+        && SCHEMES.contains(&scheme.to_ascii_lowercase().as_str())
+    {
+        secrets.push((KEY.to_owned(), token.trim().to_owned()));
+    }
+    secrets
 }
 
 /// A model that cannot be asked is a matter of how haft is set up.

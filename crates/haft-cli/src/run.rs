@@ -23,6 +23,7 @@ mod talk;
 mod view;
 mod words;
 
+use std::io::IsTerminal;
 use std::time::Instant;
 
 use haft::{Inbox, Message, Role};
@@ -108,7 +109,8 @@ impl Run {
             return run.run(first).await;
         }
         let listens = face == Face::Spoken;
-        Plain { terminal, format, view, talk, attacher, wire, stay, listens, began }.run(first).await
+        let held = (!std::io::stdout().is_terminal()).then(Vec::new);
+        Plain { terminal, format, view, talk, attacher, wire, stay, listens, began, held }.run(first).await
     }
 }
 

@@ -64,7 +64,8 @@ impl NewCall {
         let context = &self.call.context;
         connection
             .prepare_cached(
-                "INSERT OR IGNORE INTO message (id, session, role, created_ms) VALUES (?1, ?2, 'assistant', ?3)",
+                "INSERT OR IGNORE INTO message (id, session, role, created_ms, place)
+                 VALUES (?1, ?2, 'assistant', ?3, (SELECT coalesce(max(place), 0) + 1 FROM message WHERE session = ?2))",
             )?
             .execute(params![context.message.as_str(), context.session.as_str(), self.at_ms])?;
         let repeats = self.repeats(connection)?;

@@ -71,7 +71,7 @@ fn messages(connection: &Connection, session: &SessionRow, give: &mut dyn FnMut(
     // One view of the database from the first message to the last.
     let view = connection.unchecked_transaction()?;
     let mut statement = view.prepare(
-        "SELECT id, role, created_ms, body FROM message WHERE session = ?1 ORDER BY created_ms, id",
+        "SELECT id, role, created_ms, body FROM message WHERE session = ?1 AND place IS NOT NULL ORDER BY place",
     )?;
     let mut places = places(&view, session.id.as_str())?;
     let mut rows = statement.query([session.id.as_str()])?;

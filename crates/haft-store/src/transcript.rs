@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use haft::{
-    BoxFuture, CallId, History, Lease, LeaseError, Message, SessionId, SessionStart, StoreError, Transcript,
+    BoxFuture, CallId, History, Lease, LeaseError, Message, MessageId, Note, SessionId, SessionStart, Shelf,
+    StoreError, Transcript,
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -14,7 +15,7 @@ use crate::process::Census;
 use crate::sessions::NewSession;
 use crate::store::Store;
 use crate::wire;
-use crate::wire::message::{MessageRecord, encode};
+use crate::wire::message::{MessageRecord, encode, encode_note};
 use crate::writer::Durability;
 
 impl Transcript for Store {
@@ -58,8 +59,10 @@ impl Transcript for Store {
             }
             connection
                 .prepare_cached(
-                    "INSERT INTO message (id, session, role, created_ms, body) VALUES (?1, ?2, ?3, ?4, ?5)
-                     ON CONFLICT (session, id) DO UPDATE SET body = excluded.body",
+                    "INSERT INTO message (id, session, role, created_ms, body, place)
+                     VALUES (?1, ?2, ?3, ?4, ?5, (SELECT coalesce(max(place), 0) + 1 FROM message WHERE session = ?2))
+                     ON CONFLICT (session, id)
+                     DO UPDATE SET body = excluded.body, place = coalesce(message.place, excluded.place)",
                 )?
                 .execute(params![id.as_str(), session.as_str(), role, at_ms, body])?;
             keep_media(connection, &kept, id.as_str())
@@ -77,6 +80,41 @@ impl Transcript for Store {
             })
         });
         Box::pin(std::future::ready(history))
+    }
+
+    fn waiting<'a>(&'a self, session: &'a SessionId) -> BoxFuture<'a, Result<Vec<Note>, StoreError>> {
+        let notes = self.read("read what waits to be said", |connection| notes(connection, session.as_str()));
+        Box::pin(std::future::ready(notes))
+    }
+}
+
+impl Shelf for Store {
+    fn put(&self, session: &SessionId, note: &Note) {
+        // What cannot be written down waits in its process alone, as it would without a shelf.
+        let Ok((body, kept)) = encode_note(note, &self.0.redactor) else { return };
+        let (session, id, at_ms) = (session.clone(), note.id.clone(), now_ms());
+        self.0.writer.post(Durability::Process, move |connection| {
+            connection
+                .prepare_cached(
+                    "INSERT INTO message (id, session, role, created_ms, body) VALUES (?1, ?2, 'user', ?3, ?4)
+                     ON CONFLICT (session, id) DO UPDATE SET body = excluded.body WHERE place IS NULL",
+                )?
+                .execute(params![id.as_str(), session.as_str(), at_ms, body])?;
+            keep_media(connection, &kept, id.as_str())
+        });
+    }
+
+    fn remove(&self, session: &SessionId, note: &MessageId) {
+        let (session, id) = (session.clone(), note.clone());
+        self.0.writer.post(Durability::Process, move |connection| {
+            let removed = connection
+                .prepare_cached("DELETE FROM message WHERE session = ?1 AND id = ?2 AND place IS NULL")?
+                .execute([session.as_str(), id.as_str()])?;
+            if removed > 0 {
+                connection.prepare_cached("DELETE FROM media_use WHERE call = ?1")?.execute([id.as_str()])?;
+            }
+            Ok(())
+        });
     }
 }
 
@@ -134,7 +172,8 @@ fn fence_of(connection: &Connection, session: &str) -> Result<Option<u64>, Fault
 
 fn messages(connection: &Connection, session: &str) -> Result<Vec<Message>, Fault> {
     let mut statement = connection.prepare_cached(
-        "SELECT id, role, body FROM message WHERE session = ?1 AND body IS NOT NULL ORDER BY created_ms, id",
+        "SELECT id, role, body FROM message
+         WHERE session = ?1 AND body IS NOT NULL AND place IS NOT NULL ORDER BY place",
     )?;
     let mut rows = statement.query([session])?;
     let mut messages = Vec::new();
@@ -144,6 +183,21 @@ fn messages(connection: &Connection, session: &str) -> Result<Vec<Message>, Faul
         messages.push(record.into_core(&id, &role, &mut |digest| media(connection, digest))?);
     }
     Ok(messages)
+}
+
+fn notes(connection: &Connection, session: &str) -> Result<Vec<Note>, Fault> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id, body FROM message
+         WHERE session = ?1 AND body IS NOT NULL AND place IS NULL ORDER BY created_ms, id",
+    )?;
+    let mut rows = statement.query([session])?;
+    let mut notes = Vec::new();
+    while let Some(row) = rows.next()? {
+        let (id, body): (String, String) = (row.get(0)?, row.get(1)?);
+        let record: MessageRecord = wire::read("a note", &body)?;
+        notes.push(record.into_note(&id, &mut |digest| media(connection, digest))?);
+    }
+    Ok(notes)
 }
 
 fn ends(connection: &Connection, session: &str) -> Result<HashMap<CallId, haft::Ended>, Fault> {

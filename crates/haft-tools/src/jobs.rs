@@ -80,6 +80,17 @@ impl Jobs {
         found.ok_or_else(|| JobError::Unknown(id.to_owned()))
     }
 
+    /// Ends the jobs of a session that nobody will ask for any more, with everything they started. Returns at once.
+    pub fn end_of(&self, session: &SessionId) {
+        let jobs: Vec<Arc<Job>> = self.table().jobs.extract_if(.., |job| job.session() == session).collect();
+        jobs.iter().for_each(|job| job.end());
+        if jobs.is_empty() {
+            return;
+        }
+        // They are waited for elsewhere, so that whoever ends the session need not.
+        std::thread::spawn(move || jobs.iter().for_each(|job| job.wait_until_gone()));
+    }
+
     fn table(&self) -> MutexGuard<'_, Table> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

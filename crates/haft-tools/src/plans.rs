@@ -71,7 +71,7 @@ impl Switch {
         }
         let agent = AgentId::parse(to.agent).map_err(ToolError::defect)?;
         let part = Part::synthetic(to.told.replace("{plan}", &plan));
-        self.inbox.deliver(&context.session, Note { agent: Some(agent), parts: vec![part] });
+        self.inbox.deliver(&context.session, Note::new(vec![part]).to(agent));
         Ok(plan)
     }
 }

@@ -72,6 +72,8 @@ pub enum Saying {
     Thought(String),
     /// It begins to write a call of this tool.
     Calling(String),
+    /// All of it is taken back: the answer broke off, and is asked for again.
+    TakenBack,
 }
 
 type Listener = dyn Fn(Seq, &Event) + Send + Sync;

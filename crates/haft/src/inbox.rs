@@ -5,22 +5,52 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Poll, Waker};
 
-use crate::id::{AgentId, SessionId};
+use crate::id::{AgentId, MessageId, SessionId};
 use crate::sync::{Mutex, lock};
 use crate::transcript::Part;
 
 /// Something to be said in the user's place when the model has answered.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Note {
+    /// The message it becomes when it is said.
+    pub id: MessageId,
     /// The agent that is to go on; nothing leaves the one that works.
     pub agent: Option<AgentId>,
     /// What is said.
     pub parts: Vec<Part>,
 }
 
+impl Note {
+    /// Something to be said to whoever works.
+    pub fn new(parts: Vec<Part>) -> Note {
+        Note { id: MessageId::mint(), agent: None, parts }
+    }
+
+    /// The same, said to this agent.
+    pub fn to(self, agent: AgentId) -> Note {
+        Note { agent: Some(agent), ..self }
+    }
+}
+
+/// Keeps what waits to be said, so that it is not lost with its process. Nobody waits for it; what is put there later is
+/// kept later. What has been said is no longer on it.
+pub trait Shelf: Send + Sync {
+    /// Keeps a note, in place of what was kept of it before.
+    fn put(&self, session: &SessionId, note: &Note);
+
+    /// Takes a note away that is not to be said.
+    fn remove(&self, session: &SessionId, note: &MessageId);
+}
+
 /// The notes of all sessions of this process. Cloning it is cheap.
 #[derive(Clone, Default)]
-pub struct Inbox(Arc<Mutex<HashMap<SessionId, Waiting>>>);
+pub struct Inbox(Arc<Shared>);
+
+#[derive(Default)]
+struct Shared {
+    sessions: Mutex<HashMap<SessionId, Waiting>>,
+    shelf: Option<Arc<dyn Shelf>>,
+}
 
 #[derive(Default)]
 struct Waiting {
@@ -28,20 +58,67 @@ struct Waiting {
     wakers: Vec<Waker>,
 }
 
+impl Waiting {
+    /// Adds a note, or says differently what waits already.
+    fn add(&mut self, note: Note) {
+        match self.notes.iter_mut().find(|waiting| waiting.id == note.id) {
+            Some(waiting) => *waiting = note,
+            None => self.notes.push_back(note),
+        }
+    }
+}
+
 impl Inbox {
-    /// Leaves a note.
+    /// An inbox whose notes are also on a shelf.
+    pub fn kept_on(shelf: Arc<dyn Shelf>) -> Inbox {
+        Inbox(Arc::new(Shared { sessions: Mutex::default(), shelf: Some(shelf) }))
+    }
+
+    /// Leaves a note, in place of one of the same id.
     pub fn deliver(&self, session: &SessionId, note: Note) {
-        let mut sessions = lock(&self.0);
+        self.foresee(session, &note);
+        self.wake(session, |waiting| waiting.add(note));
+    }
+
+    /// Says what is to be said if this process ends before anything else is: it is on the shelf, and does not wait here.
+    pub fn foresee(&self, session: &SessionId, note: &Note) {
+        if let Some(shelf) = &self.0.shelf {
+            shelf.put(session, note);
+        }
+    }
+
+    /// Puts notes from the shelf back, unless they wait already.
+    pub fn restore(&self, session: &SessionId, notes: Vec<Note>) {
+        self.wake(session, |waiting| {
+            for note in notes {
+                if waiting.notes.iter().all(|known| known.id != note.id) {
+                    waiting.notes.push_back(note);
+                }
+            }
+        });
+    }
+
+    /// Takes back everything that waits: it is not to be said.
+    pub fn withdraw(&self, session: &SessionId) -> Vec<Note> {
+        let notes: Vec<Note> = std::iter::from_fn(|| self.take(session)).collect();
+        if let Some(shelf) = &self.0.shelf {
+            notes.iter().for_each(|note| shelf.remove(session, &note.id));
+        }
+        notes
+    }
+
+    fn wake(&self, session: &SessionId, change: impl FnOnce(&mut Waiting)) {
+        let mut sessions = lock(&self.0.sessions);
         let waiting = sessions.entry(session.clone()).or_default();
-        waiting.notes.push_back(note);
+        change(waiting);
         let wakers = std::mem::take(&mut waiting.wakers);
         drop(sessions);
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// Takes the oldest note, if there is one.
+    /// Takes the oldest note, if there is one, to say it. It stays on the shelf until it is said.
     pub fn take(&self, session: &SessionId) -> Option<Note> {
-        let mut sessions = lock(&self.0);
+        let mut sessions = lock(&self.0.sessions);
         let note = sessions.get_mut(session)?.notes.pop_front();
         if sessions.get(session).is_some_and(|waiting| waiting.notes.is_empty() && waiting.wakers.is_empty())
         {
@@ -52,13 +129,16 @@ impl Inbox {
 
     /// What waits in a session, the oldest first. It stays where it is.
     pub fn waiting(&self, session: &SessionId) -> Vec<Note> {
-        lock(&self.0).get(session).map(|waiting| waiting.notes.iter().cloned().collect()).unwrap_or_default()
+        lock(&self.0.sessions)
+            .get(session)
+            .map(|waiting| waiting.notes.iter().cloned().collect())
+            .unwrap_or_default()
     }
 
     /// Waits for a note and takes it.
     pub async fn next(&self, session: &SessionId) -> Note {
         poll_fn(|context| {
-            let mut sessions = lock(&self.0);
+            let mut sessions = lock(&self.0.sessions);
             let waiting = sessions.entry(session.clone()).or_default();
             match waiting.notes.pop_front() {
                 Some(note) => Poll::Ready(note),

@@ -102,7 +102,7 @@ pub use id::{
     AgentId, CallId, GrantId, ID_BYTES_MAX, InquiryId, InvalidId, JobId, MessageId, OutputId, RequestId,
     SessionId,
 };
-pub use inbox::{Inbox, Note};
+pub use inbox::{Inbox, Note, Shelf};
 pub use journal::{Attributes, Change, IMAGE_BYTES_KEPT, Image, Journal, Journaled, Reopen, Restorer};
 pub use memory::{Memory, ShortMemory, Topic};
 pub use name::{Action, InvalidName, NAME_BYTES_MAX, ToolName, nearest};
@@ -112,7 +112,7 @@ pub use recorder::{
     Ended, Intent, Interruption, MemoryRecorder, Opened, Past, Recorder, Remembered, Seq, StoreError,
 };
 pub use registry::{Factory, InitContext, Offer, RegisterError, Registrar, Registration, Registry, Source};
-pub use settlement::{Call, Completed, Input, Rejection, SettleError, Settlement};
+pub use settlement::{Call, Completed, Input, Rejection, SettleError, Settlement, told_name};
 pub use subagents::{SubAgent, SubAgents, Task, TaskReport, TaskState};
 pub use tool::{Callback, Dynamic, Encoded, Executor, Tool, ToolContext};
 pub use transcript::{

@@ -140,7 +140,7 @@ impl Rejection {
     pub fn as_invalid(&self, name: &str) -> Option<Value> {
         match self {
             Rejection::Unknown { .. } | Rejection::InvalidInput(_) => {
-                Some(serde_json::json!({ "tool": name, "error": self.to_string() }))
+                Some(serde_json::json!({ "tool": told_name(name), "error": self.to_string() }))
             }
             Rejection::Stale { .. }
             | Rejection::InvalidOutput(_)
@@ -173,6 +173,17 @@ impl Rejection {
             Rejection::Refused(Refusal::Unanswered { .. }) => "approval_needed",
             Rejection::Refused(Refusal::Rehearsed { .. }) => "dry_run",
         }
+    }
+}
+
+/// So much of a name that no tool has is told.
+const NAME_CHARS_MAX: usize = 80;
+
+/// A name that a model made up, as it is told: it may be a whole file that went to the wrong place.
+pub fn told_name(name: &str) -> String {
+    match name.char_indices().nth(NAME_CHARS_MAX) {
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None => name.to_owned(),
     }
 }
 

@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::BoxFuture;
 use crate::audience::Model;
 use crate::id::{AgentId, CallId, MessageId, SessionId};
+use crate::inbox::Note;
 use crate::recorder::{Ended, StoreError};
 use crate::settlement::Input;
 use crate::sync::{Mutex, lock};
@@ -285,6 +286,9 @@ pub trait Transcript: Send + Sync {
 
     /// The conversation so far.
     fn history<'a>(&'a self, session: &'a SessionId) -> BoxFuture<'a, Result<History, StoreError>>;
+
+    /// What was to be said, and was not, the oldest first. A message of the same id that is saved says it.
+    fn waiting<'a>(&'a self, session: &'a SessionId) -> BoxFuture<'a, Result<Vec<Note>, StoreError>>;
 }
 
 /// Conversations that are forgotten when the process ends: for tests, and for embedding without a store. It knows
@@ -345,5 +349,9 @@ impl Transcript for MemoryTranscript {
             ended: HashMap::new(),
         });
         Box::pin(std::future::ready(Ok(history.unwrap_or_default())))
+    }
+
+    fn waiting<'a>(&'a self, _session: &'a SessionId) -> BoxFuture<'a, Result<Vec<Note>, StoreError>> {
+        Box::pin(std::future::ready(Ok(Vec::new())))
     }
 }

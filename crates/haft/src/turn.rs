@@ -16,7 +16,7 @@ use crate::permission::{Gate, Ruleset};
 use crate::recorder::{MemoryRecorder, Recorder};
 use crate::registry::{Entry, Identity, Registry};
 use crate::settle;
-use crate::settlement::{Call, Rejection, SettleError, Settlement};
+use crate::settlement::{Call, Rejection, SettleError, Settlement, told_name};
 use crate::tool::{Tool, ToolContext};
 
 /// What a model is told of a tool.
@@ -182,7 +182,7 @@ impl Turn {
         let Some((name, identity)) = self.advertised.get_key_value(written) else {
             let available: Vec<String> = self.definitions.iter().map(|tool| tool.name.to_string()).collect();
             let nearest = nearest(written, available.iter().map(String::as_str)).map(str::to_owned);
-            return Err(Rejection::Unknown { name: written.chars().take(80).collect(), nearest, available });
+            return Err(Rejection::Unknown { name: told_name(written), nearest, available });
         };
         let current = self.registry.find(written).and_then(|entry| entry.tool_if(identity));
         current.map(|tool| (name.clone(), tool)).ok_or_else(|| Rejection::Stale { name: name.to_string() })

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use haft::{Content, Finish, Usage};
 use serde_json::{Value, json};
 
-use super::calls::{Calls, Draft};
+use super::calls::{Calls, Draft, Rest};
 use super::fault::{Fault, Report};
 use super::media::{Piece, arguments, call_id, piece, put_over, seal, unseal};
 use super::{Decode, parse, schema, sse};
@@ -285,7 +285,7 @@ impl Decoder {
         if !self.open.is_empty() {
             return Err(Fault::Cut("it ended within a block".to_owned()));
         }
-        self.calls.finish(finish == Finish::Length || finish == Finish::Filtered, out);
+        self.calls.finish(Rest::of(&finish), out);
         out.push(Delta::Finished(finish));
         Ok(())
     }

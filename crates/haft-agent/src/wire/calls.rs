@@ -1,5 +1,6 @@
 //! Calls as they are pieced together from a stream.
 
+use haft::Finish;
 use serde_json::Value;
 
 use crate::provider::{Delta, ModelCall};
@@ -27,57 +28,79 @@ impl Draft {
     }
 }
 
-/// The calls of one answer. Each is given out once.
+/// The calls of one answer, as they are complete. Whether one comes twice is for whoever begins them to see.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
-    given: Vec<ModelCall>,
+    given: usize,
     /// Ended, but not as JSON: whether they were cut is known at the end of the answer.
     doubtful: Vec<Draft>,
+}
+
+/// How an answer ended, for the calls in it that are not whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rest {
+    /// The model wrote them so, and is told.
+    Written,
+    /// It ran out of room while it wrote them, and is told that.
+    Cut,
+    /// Its provider held the rest back: there is no call.
+    Withheld,
+}
+
+impl Rest {
+    pub(crate) fn of(finish: &Finish) -> Rest {
+        match finish {
+            Finish::Length => Rest::Cut,
+            Finish::Filtered => Rest::Withheld,
+            Finish::Stop | Finish::Calls | Finish::Interrupted | Finish::Failed(_) => Rest::Written,
+        }
+    }
 }
 
 impl Calls {
     /// Whether there were any.
     pub(crate) fn any(&self) -> bool {
-        !self.given.is_empty() || !self.doubtful.is_empty()
+        self.given > 0 || !self.doubtful.is_empty()
     }
 
     /// Takes a call that has ended.
-    pub(crate) fn end(&mut self, mut draft: Draft, out: &mut Vec<Delta>) {
-        if draft.arguments.trim().is_empty() {
-            draft.arguments = "{}".to_owned();
-        }
+    pub(crate) fn end(&mut self, draft: Draft, out: &mut Vec<Delta>) {
         match draft.is_whole() {
-            true => self.give(draft, out),
+            true => self.give(draft, false, out),
             false => self.doubtful.push(draft),
         }
     }
 
-    /// The end of the answer. If it ran out of room, calls that are not whole were cut and are dropped; else the model
-    /// wrote them so, and is told.
-    pub(crate) fn finish(&mut self, ran_out: bool, out: &mut Vec<Delta>) {
-        for draft in std::mem::take(&mut self.doubtful) {
-            if !ran_out {
-                self.give(draft, out);
+    /// Takes a call of which the provider itself says that it was cut.
+    pub(crate) fn cut(&mut self, draft: Draft, out: &mut Vec<Delta>) {
+        self.give(draft, true, out);
+    }
+
+    /// The end of the answer.
+    pub(crate) fn finish(&mut self, rest: Rest, out: &mut Vec<Delta>) {
+        for mut draft in std::mem::take(&mut self.doubtful) {
+            // Who needs no arguments may write none; who was cut may have wanted to.
+            if rest == Rest::Written && draft.arguments.trim().is_empty() {
+                draft.arguments = "{}".to_owned();
+            }
+            match rest {
+                Rest::Written => self.give(draft, false, out),
+                Rest::Cut => self.give(draft, true, out),
+                Rest::Withheld => {}
             }
         }
     }
 
-    /// An id that is used twice is made unique, unless it is the same call that came twice.
-    fn give(&mut self, draft: Draft, out: &mut Vec<Delta>) {
-        let Draft { id, name, arguments, opaque } = draft;
-        let same = |call: &ModelCall| call.id == id && call.name == name && call.arguments == arguments;
-        if self.given.len() >= CALLS_MAX || !id.is_empty() && self.given.iter().any(same) {
+    fn give(&mut self, draft: Draft, is_cut: bool, out: &mut Vec<Delta>) {
+        if self.given >= CALLS_MAX {
             return;
         }
-        let base = if id.is_empty() { format!("call_{}", self.given.len()) } else { id };
-        let is_free = |id: &String| self.given.iter().all(|call| call.id != *id);
-        let id = std::iter::once(base.clone())
-            .chain((2..).map(|n| format!("{base}_{n}")))
-            .find(is_free)
-            .unwrap_or(base);
-        let call = ModelCall { id, name, arguments, opaque };
-        self.given.push(call.clone());
-        out.push(Delta::Call(call));
+        let Draft { mut id, name, arguments, opaque } = draft;
+        if id.is_empty() {
+            id = format!("call_{}", self.given);
+        }
+        self.given += 1;
+        out.push(Delta::Call(ModelCall { id, name, arguments, opaque, is_cut }));
     }
 }
 
@@ -90,34 +113,36 @@ mod tests {
         Draft { id, name, arguments: arguments.to_owned(), opaque: None }
     }
 
-    fn given(drafts: &[(&str, &str)], ran_out: bool) -> Vec<(String, String)> {
+    /// What is given of calls, one line each.
+    fn given(drafts: &[(&str, &str)], rest: Rest) -> Vec<String> {
         let (mut calls, mut out) = (Calls::default(), Vec::new());
         drafts.iter().for_each(|(id, arguments)| calls.end(draft(id, arguments), &mut out));
-        calls.finish(ran_out, &mut out);
+        calls.finish(rest, &mut out);
         let call = |delta| match delta {
-            Delta::Call(call) => (call.id, call.arguments),
+            Delta::Call(call) => {
+                format!("{} {}{}", call.id, call.arguments, if call.is_cut { " cut" } else { "" })
+            }
             other => panic!("{other:?}"),
         };
         out.into_iter().map(call).collect()
     }
 
-    fn pairs(of: &[(&str, &str)]) -> Vec<(String, String)> {
-        of.iter().map(|(id, arguments)| ((*id).to_owned(), (*arguments).to_owned())).collect()
+    #[test]
+    fn calls_without_an_id_are_told_apart() {
+        assert_eq!(given(&[("", "{}"), ("", "")], Rest::Written), ["call_0 {}", "call_1 {}"]);
     }
 
     #[test]
-    fn one_call_twice_is_one_call_and_two_with_one_id_are_two() {
-        assert_eq!(given(&[("a", "{}"), ("a", "{}")], false), pairs(&[("a", "{}")]));
-        assert_eq!(given(&[("a", "{}"), ("a", "[1]")], false), pairs(&[("a", "{}"), ("a_2", "[1]")]));
-        assert_eq!(given(&[("", ""), ("", "")], false), pairs(&[("call_0", "{}"), ("call_1", "{}")]));
+    fn a_call_that_was_cut_is_told_as_cut_and_one_that_is_wrong_as_it_is() {
+        let written = [("a", "{\"x\": 1"), ("b", "{}")];
+        assert_eq!(given(&written, Rest::Written), ["b {}", "a {\"x\": 1"]);
+        assert_eq!(given(&written, Rest::Cut), ["b {}", "a {\"x\": 1 cut"]);
+        assert_eq!(given(&written, Rest::Withheld), ["b {}"]);
     }
 
     #[test]
-    fn a_call_that_was_cut_is_dropped_and_one_that_is_wrong_is_told() {
-        assert_eq!(given(&[("a", "{\"x\": 1"), ("b", "{}")], true), pairs(&[("b", "{}")]));
-        assert_eq!(
-            given(&[("a", "{\"x\": 1"), ("b", "{}")], false),
-            pairs(&[("b", "{}"), ("a", "{\"x\": 1")])
-        );
+    fn a_call_that_was_cut_before_its_first_argument_is_no_call_without_arguments() {
+        assert_eq!(given(&[("a", "")], Rest::Written), ["a {}"]);
+        assert_eq!(given(&[("a", "")], Rest::Cut), ["a  cut"]);
     }
 }

@@ -3,7 +3,7 @@
 use haft::{Content, Finish, Usage};
 use serde_json::{Map, Value, json};
 
-use super::calls::{Calls, Draft};
+use super::calls::{Calls, Draft, Rest};
 use super::fault::Fault;
 use super::media::{Piece, arguments, call_id, data_url, left_out, piece, put_over, seal, split, unseal};
 use super::{Decode, parse, reported, schema, sse};
@@ -342,7 +342,7 @@ impl Decoder {
             _ if self.calls.any() => Finish::Calls,
             _ => Finish::Stop,
         };
-        self.calls.finish(finish == Finish::Length || finish == Finish::Filtered, out);
+        self.calls.finish(Rest::of(&finish), out);
         self.finish = Some(finish);
         Ok(())
     }

@@ -213,7 +213,8 @@ impl Decoder {
             let name = call["name"].as_str().filter(|name| !name.is_empty());
             let name = name.ok_or_else(|| Fault::malformed("a call has no tool"))?.to_owned();
             out.push(Delta::Calling { name: name.clone() });
-            let arguments = if call["args"].is_object() { call["args"].to_string() } else { String::new() };
+            // Calls come whole here, so one without arguments wants none.
+            let arguments = if call["args"].is_object() { call["args"].to_string() } else { "{}".to_owned() };
             let id = call["id"].as_str().unwrap_or_default().to_owned();
             self.calls.end(Draft { id, name, arguments, opaque: signature }, out);
             return Ok(());

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use haft::{Content, Finish, Usage};
 use serde_json::{Value, json};
 
-use super::calls::{Calls, Draft};
+use super::calls::{Calls, Draft, Rest};
 use super::fault::{Fault, Report};
 use super::media::{Piece, arguments, call_id, data_url, piece, put_over, seal, unseal};
 use super::{Decode, parse, schema, sse};
@@ -207,9 +207,10 @@ impl Decoder {
                 if whole.arguments.is_empty() {
                     whole.arguments = written.arguments;
                 }
-                // What the item says of itself counts: a call that was cut is none.
-                if item["status"] != "incomplete" {
-                    self.calls.end(whole, out);
+                // What the item says of itself counts.
+                match item["status"] == "incomplete" {
+                    true => self.calls.cut(whole, out),
+                    false => self.calls.end(whole, out),
                 }
             }
             "reasoning" => {
@@ -243,7 +244,13 @@ impl Decoder {
         if !ran_out && !self.open.is_empty() {
             return Err(Fault::Cut("it ended within a call".to_owned()));
         }
-        self.calls.finish(ran_out, out);
+        // A call that was begun and never ended was cut, too.
+        for (_, draft) in std::mem::take(&mut self.open) {
+            if finish == Finish::Length {
+                self.calls.cut(draft, out);
+            }
+        }
+        self.calls.finish(Rest::of(&finish), out);
         out.push(Delta::Finished(finish));
         Ok(())
     }

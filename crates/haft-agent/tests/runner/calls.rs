@@ -1,5 +1,6 @@
 //! The calls of an answer: each once, all of them ended before the model goes on.
 
+use haft::permission::Effect;
 use haft::{Finish, Part};
 use haft_agent::{End, Interrupt};
 use serde_json::json;
@@ -78,6 +79,30 @@ async fn arguments_cut_off_by_the_length_limit_are_reported_as_such_and_not_run(
     assert_eq!(world.runs(), 0);
     let told = text_of(&world.last_results()[0]);
     assert!(told.contains("length limit"), "{told}");
+    let conversation = sketch(world.heard.lock().unwrap().last().unwrap());
+    assert!(
+        conversation.last().unwrap().starts_with("results: "),
+        "nothing is said besides: {conversation:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_model_that_only_ever_runs_out_of_room_within_calls_is_stopped() {
+    let cut = json!({ "calls": [{ "tool": "echo", "input": "{\"text\": \"hal" }], "finish": "length" });
+    let mut plan = Plan::new(json!({ "turns": vec![cut; 20] }));
+    plan.rules.push(("doom_loop", "*", Effect::Allow));
+    let world = plan.build();
+    assert!(matches!(world.say("go").await.end, End::Done));
+    assert_eq!((world.heard.lock().unwrap().len(), world.runs()), (4, 0));
+}
+
+#[tokio::test]
+async fn a_name_as_long_as_a_file_is_not_told_again() {
+    let name = "read_".repeat(10_000);
+    let world = Plan::new(json!({ "turns": [{ "calls": [{ "tool": name }] }, { "text": "Done." }] })).build();
+    world.say("go").await;
+    let heard = format!("{:?}", world.heard.lock().unwrap().last().unwrap().conversation);
+    assert!(heard.len() < 5_000, "{} bytes", heard.len());
 }
 
 #[tokio::test]
@@ -115,15 +140,22 @@ async fn what_arrives_meanwhile_is_said_after_the_calls() {
     ]}))
     .build();
     let mut conversation = world.open().await;
-    let note = |text: &str, agent| haft::Note { agent, parts: vec![Part::text(text)] };
-    world.inbox.deliver(&world.session, note("also this", None));
-    let outcome = conversation.say(vec![Part::text("go")], &Interrupt::default()).await;
+    let note = |text: &str, agent| haft::Note { agent, ..haft::Note::new(vec![Part::text(text)]) };
+    let interrupt = Interrupt::default();
+    let meanwhile = async {
+        while world.heard.lock().unwrap().is_empty() {
+            tokio::task::yield_now().await;
+        }
+        world.inbox.deliver(&world.session, note("also this", None));
+    };
+    let (outcome, ()) = tokio::join!(conversation.say(vec![Part::text("go")], &interrupt), meanwhile);
     assert_eq!(outcome.text, "First.");
-    // A note may hand the conversation to another agent.
+    // A note may hand the conversation to another agent. What waited was meant to be said first.
     world.inbox.deliver(&world.session, note("and now you", Some(crate::support::agent("plan"))));
-    conversation.say(vec![Part::text("wait")], &Interrupt::default()).await;
+    conversation.say(vec![Part::text("wait")], &interrupt).await;
     let heard = world.heard.lock().unwrap();
     let asked: Vec<&str> = heard.iter().map(|prompt| prompt.agent.as_str()).collect();
-    assert_eq!(asked, ["build", "build", "build", "plan"]);
+    assert_eq!(asked, ["build", "build", "plan"]);
     assert_eq!(sketch(&heard[1])[3], "user: also this");
+    assert_eq!(sketch(&heard[2])[5..], ["user: and now you", "user: wait"]);
 }

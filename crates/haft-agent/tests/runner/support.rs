@@ -18,7 +18,7 @@ use haft_agent::provider::{
     CallResult, Deltas, ModelInfo, Options, Prompt, Provider, ProviderError, Utterance, Uttered,
 };
 use haft_agent::{
-    Agency, AgentSpec, Agents, Conversation, Interrupt, Mode, Models, Outcome, Parts, Policies, Script,
+    Agency, AgentSpec, Agents, Conversation, Interrupt, Mode, Models, Outcome, Own, Parts, Policies, Script,
     Served, Settings, Start,
 };
 use schemars::JsonSchema;
@@ -74,7 +74,8 @@ impl World {
         let noting = told.clone();
         let subscription = events.subscribe(move |_, event| noting.lock().unwrap().push(event.clone()));
         let rules = Arc::new(Ruleset::new(plan.rules.iter().map(rule)));
-        let policies = Policies::new(rules.clone());
+        let own = Own { session: SessionId::mint(), agent: agent("build"), rules: rules.clone() };
+        let policies = Policies::new(own);
         let gate = Gate::new(GateParts {
             policy: Box::new(policies.clone()),
             grants: Arc::new(MemoryGrants::default()),
@@ -119,6 +120,7 @@ impl World {
                 not_for_subagents: vec!["task".to_owned()],
                 ..Settings::default()
             },
+            ended: Box::new(|_| {}),
         });
         let session = SessionId::mint();
         World { agency, inbox, recorder, heard, told, ran, session, _kept: (registration, subscription) }

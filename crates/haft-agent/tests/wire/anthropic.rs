@@ -81,14 +81,14 @@ fn thoughts_text_and_calls() {
             calling read
             call toolu_1 read {"filePath": "ä.txt"}
             calling todoread
-            call toolu_2 todoread {}
             usage in 12 out 40 thoughts 0 cache 100/7
+            call toolu_2 todoread {}
             finished Calls"#]],
     );
 }
 
 #[test]
-fn interleaved_blocks_and_one_id_twice() {
+fn interleaved_blocks_and_one_id_twice_as_they_come() {
     let call = |id: &str| json!({"type": "tool_use", "id": id, "name": "read", "input": {}});
     check(
         stream(
@@ -109,14 +109,14 @@ fn interleaved_blocks_and_one_id_twice() {
             calling read
             calling read
             call t read {"b":2}
-            call t_2 read {"a":1}
+            call t read {"a":1}
             usage in 12 out 40 thoughts 0 cache 100/7
             finished Calls"#]],
     );
 }
 
 #[test]
-fn a_call_that_ran_out_of_room_is_not_told_and_refusals_are_filtered() {
+fn a_call_that_ran_out_of_room_is_told_as_cut_and_refusals_are_filtered() {
     let call = json!({"type": "tool_use", "id": "t", "name": "write", "input": {}});
     check(
         stream(&[begin(0, call), json_delta(0, "{\"content\": \"ha"), stop(0)], "max_tokens"),
@@ -124,6 +124,7 @@ fn a_call_that_ran_out_of_room_is_not_told_and_refusals_are_filtered() {
             usage in 12 out 1 thoughts 0 cache 100/7
             calling write
             usage in 12 out 40 thoughts 0 cache 100/7
+            call t write {"content": "ha cut
             finished Length"#]],
     );
     check(

@@ -119,18 +119,19 @@ fn servers_without_indices_or_with_one_for_all_send_whole_calls() {
 }
 
 #[test]
-fn an_id_used_twice_is_one_call_or_two() {
+fn an_id_used_twice_is_left_to_whoever_begins_the_calls() {
     let call =
         |index, path: &str| piece(index, Some("dup"), Some("read"), &format!("{{\"filePath\":\"{path}\"}}"));
     check(
         stream(&[call(0, "x"), call(1, "x"), call(2, "y"), finish("tool_calls")]),
         expect![[r#"
-        calling read
-        call dup read {"filePath":"x"}
-        calling read
-        calling read
-        call dup_2 read {"filePath":"y"}
-        finished Calls"#]],
+            calling read
+            call dup read {"filePath":"x"}
+            calling read
+            call dup read {"filePath":"x"}
+            calling read
+            call dup read {"filePath":"y"}
+            finished Calls"#]],
     );
 }
 
@@ -167,7 +168,7 @@ fn thoughts_keep_what_their_server_wants_back() {
 }
 
 #[test]
-fn a_call_that_ran_out_of_room_is_not_told() {
+fn a_call_that_ran_out_of_room_is_told_as_cut() {
     check(
         stream(&[
             piece(0, Some("a"), Some("read"), "{}"),
@@ -178,6 +179,7 @@ fn a_call_that_ran_out_of_room_is_not_told() {
             calling read
             call a read {}
             calling write
+            call b write {"content": "half cut
             finished Length"#]],
     );
 }

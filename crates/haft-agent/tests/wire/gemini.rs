@@ -69,7 +69,7 @@ fn a_signature_of_text_is_kept_for_what_comes_before_it() {
 }
 
 #[test]
-fn one_id_twice_is_one_call_or_two() {
+fn one_id_twice_is_left_to_whoever_begins_the_calls() {
     let with_id = |args: Value| json!({"functionCall": {"id": "d", "name": "read", "args": args}});
     let stream = [
         parts(json!([with_id(json!({"a": 1})), with_id(json!({"a": 1})), with_id(json!({"a": 2}))])),
@@ -78,13 +78,14 @@ fn one_id_twice_is_one_call_or_two() {
     check(
         Reply::stream(events(&stream)),
         expect![[r#"
-        calling read
-        call d read {"a":1}
-        calling read
-        calling read
-        call d_2 read {"a":2}
-        usage in 10 out 11 thoughts 5 cache 30/0
-        finished Calls"#]],
+            calling read
+            call d read {"a":1}
+            calling read
+            call d read {"a":1}
+            calling read
+            call d read {"a":2}
+            usage in 10 out 11 thoughts 5 cache 30/0
+            finished Calls"#]],
     );
 }
 

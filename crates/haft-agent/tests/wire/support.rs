@@ -259,7 +259,8 @@ pub(crate) fn told(deltas: &[Delta], error: Option<&ProviderError>) -> String {
                     Delta::Call(call) => {
                         let opaque =
                             call.opaque.as_ref().map(|opaque| format!(" {opaque}")).unwrap_or_default();
-                        format!("call {} {} {}{opaque}", call.id, call.name, call.arguments)
+                        let cut = if call.is_cut { " cut" } else { "" };
+                        format!("call {} {} {}{opaque}{cut}", call.id, call.name, call.arguments)
                     }
                     Delta::ReasoningEnd(opaque) => {
                         format!("thought ends {}", opaque.as_ref().map(Value::to_string).unwrap_or_default())

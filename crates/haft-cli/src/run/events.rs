@@ -24,13 +24,16 @@ pub(crate) fn document(seq: Seq, event: &Event) -> Value {
             ("call.output", &context.session, about(context, json!({ "delta": delta })))
         }
         Event::Said { session, message, delta } => {
-            let (kind, delta) = match delta {
-                Saying::Text(text) => ("text", text),
-                Saying::Thought(text) => ("reasoning", text),
-                Saying::Calling(tool) => ("tool", tool),
+            let piece = |kind: &str, delta: &str| {
+                let body = json!({ "messageID": message.as_str(), "type": kind, "delta": delta });
+                ("message.part.delta", session, body)
             };
-            let body = json!({ "messageID": message.as_str(), "type": kind, "delta": delta });
-            ("message.part.delta", session, body)
+            match delta {
+                Saying::Text(text) => piece("text", text),
+                Saying::Thought(text) => piece("reasoning", text),
+                Saying::Calling(tool) => piece("tool", tool),
+                Saying::TakenBack => ("message.removed", session, json!({ "messageID": message.as_str() })),
+            }
         }
         Event::Session { name, session, body } => (*name, session, body.clone()),
         Event::Reported { name, context, body } => (*name, &context.session, about(context, body.clone())),

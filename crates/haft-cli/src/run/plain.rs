@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::io::{BufRead, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
+use haft::{Event, Saying};
 use haft_agent::Outcome;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -34,6 +35,8 @@ pub(super) struct Plain {
     /// Whether somebody can type lines.
     pub(super) listens: bool,
     pub(super) began: Instant,
+    /// Where nobody reads along, words are held until it is sure that they count.
+    pub(super) held: Option<Vec<String>>,
 }
 
 /// What is going on.
@@ -90,6 +93,7 @@ impl Plain {
                 }
                 let lines = self.view.apply(&event, self.began.elapsed());
                 self.print(&lines)?;
+                self.release(&event)?;
                 for text in self.talk.said() {
                     let lines = self.view.heard(&text);
                     self.print(&lines)?;
@@ -131,6 +135,7 @@ impl Plain {
         state.interrupted = None;
         let lines = self.view.ended(outcome, self.began.elapsed());
         self.print(&lines)?;
+        self.say_held()?;
         let refused: Vec<&str> = self.view.refused().iter().chain(&outcome.refused).copied().collect();
         let exit = exit_of(outcome, &refused);
         if self.talk.is_busy() {
@@ -225,10 +230,33 @@ impl Plain {
         None
     }
 
-    fn print(&self, lines: &[Line]) -> Result<(), Failure> {
+    /// Prints held words once they count, and forgets those that do not. As soon as a call was made, an answer is not
+    /// asked for again.
+    fn release(&mut self, event: &Event) -> Result<(), Failure> {
+        match event {
+            Event::Said { session, delta: Saying::TakenBack, .. } if *session == self.attacher.session => {
+                self.held.iter_mut().for_each(Vec::clear);
+                Ok(())
+            }
+            Event::Called(call) if call.context.session == self.attacher.session => self.say_held(),
+            _ => Ok(()),
+        }
+    }
+
+    fn say_held(&mut self) -> Result<(), Failure> {
+        for text in self.held.iter_mut().flat_map(std::mem::take) {
+            self.terminal.foreign(&format!("{text}\n"))?;
+        }
+        Ok(())
+    }
+
+    fn print(&mut self, lines: &[Line]) -> Result<(), Failure> {
         for line in lines {
             match (line, self.format) {
-                (Line::Said(text), Format::Text) => self.terminal.foreign(&format!("{text}\n"))?,
+                (Line::Said(text), Format::Text) => match &mut self.held {
+                    Some(held) => held.push(text.clone()),
+                    None => self.terminal.foreign(&format!("{text}\n"))?,
+                },
                 (Line::Told(row), Format::Text) => self.tell(std::slice::from_ref(row)),
                 (Line::Said(_) | Line::Told(_), Format::Json) => {}
             }

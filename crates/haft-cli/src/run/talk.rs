@@ -44,7 +44,7 @@ impl Talk {
     /// Says something, or, while the agent works, has it said as soon as that can be. Returns whether it was said.
     pub(crate) fn say(&mut self, text: String, parts: Vec<Part>) -> bool {
         if self.is_busy {
-            let note = Note { agent: None, parts };
+            let note = Note::new(parts);
             self.inbox.deliver(&self.session, note.clone());
             self.queued.push((text, note));
             return false;
@@ -81,10 +81,7 @@ impl Talk {
     /// person's again if not.
     pub(crate) fn ended(&mut self, outcome: &Outcome) -> Vec<String> {
         self.is_busy = false;
-        let mut notes = Vec::new();
-        while let Some(note) = self.inbox.take(&self.session) {
-            notes.push(note);
-        }
+        let notes = self.inbox.withdraw(&self.session);
         let queued = std::mem::take(&mut self.queued);
         let goes_on = matches!(outcome.end, End::Done);
         let (mine, others): (Vec<Note>, Vec<Note>) =

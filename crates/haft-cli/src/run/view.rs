@@ -337,6 +337,11 @@ impl View {
                 lines.extend(self.end_words());
                 self.doing = Doing::Writing(name.clone());
             }
+            Saying::TakenBack => {
+                lines.extend(self.end_words());
+                let words = "the answer broke off; what it said does not count, and it begins again";
+                lines.extend(self.notice(Paint::Yellow, words));
+            }
         }
         lines
     }

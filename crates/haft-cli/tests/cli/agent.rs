@@ -115,6 +115,61 @@ fn a_session_over_chat_completions_reads_a_file_and_tells_what_it_says() {
 }
 
 #[test]
+fn of_an_answer_that_broke_off_and_came_again_only_the_whole_one_is_printed() {
+    let place = Place::new();
+    let broken =
+        format!("data: {}\n\n", delta(&json!({ "role": "assistant", "content": "Half a\nword" }), None));
+    let whole = events(&[delta(&json!({ "role": "assistant", "content": "Whole." }), Some("stop"))]);
+    let say = |arguments: &[&str]| {
+        let (address, _asked) = serve(vec![broken.clone(), whole.clone()]);
+        let mut haft = place.command(&[&["run", "-m", "openai/some-model", "go"], arguments].concat());
+        let ran = haft.env("HAFT_LLM_BASE_URL", &address).env("OPENAI_API_KEY", KEY).output().unwrap();
+        assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+        String::from_utf8(ran.stdout).unwrap()
+    };
+    assert_eq!(say(&[]), "Whole.\n");
+    let documents = say(&["--format", "json"]);
+    let documents: Vec<Value> = documents.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = |name: &'static str| documents.iter().filter(move |document| document["type"] == name);
+    let removed = &of("message.removed").next().unwrap()["properties"]["messageID"];
+    let said: Vec<&str> = of("message.part.delta")
+        .filter(|document| document["properties"]["messageID"] != *removed)
+        .filter_map(|document| document["properties"]["delta"].as_str())
+        .collect();
+    assert_eq!(said.concat(), "Whole.");
+}
+
+#[test]
+fn a_task_that_was_lost_with_its_process_is_told_when_the_session_goes_on() {
+    let place = Place::new();
+    let task = json!({ "description": "count", "prompt": "count them", "subagent_type": "general", "background": true });
+    let script = json!({
+        "agents": { "general": [{ "calls": [{ "tool": "bash", "input": { "command": "touch begun; sleep 60" } }] }] },
+        "turns": [{ "calls": [{ "tool": "task", "input": task }] }, { "text": "I wait." }, { "text": "I see." }],
+    });
+    place.file("s.json", &script.to_string());
+    let mut haft =
+        place.command(&["run", "-m", "scripted/s.json", "begin"]).stdout(Stdio::null()).spawn().unwrap();
+    for _ in 0..3000 {
+        if place.ws().join("begun").exists() {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    haft.kill().unwrap();
+    haft.wait().unwrap();
+    let ran = place.run(&["run", "-m", "scripted/s.json", "-c", "and?"]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "I see.\n"), "{}", ran.err);
+    let said = place.run(&["session", "export", "--all"]).out;
+    assert_eq!(said.matches("Background task lost: count").count(), 1, "{said}");
+    // It is told once.
+    let ran = place.run(&["run", "-m", "scripted/s.json", "-c"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let said = place.run(&["session", "export", "--all"]).out;
+    assert_eq!(said.matches("Background task lost").count(), 1, "{said}");
+}
+
+#[test]
 fn a_session_that_is_killed_at_any_moment_goes_on_and_runs_nothing_twice() {
     const TURNS: usize = 12;
     let place = Place::new();

@@ -107,6 +107,24 @@ fn secrets_do_not_reach_the_disk() {
 }
 
 #[test]
+fn headers_for_a_provider_do_not_reach_the_disk() {
+    let place = Place::new();
+    let (token, gateway) = ("gw-token-0123456789", "another-value-98765");
+    let headers = serde_json::json!({ "Authorization": format!("Bearer {token}"), "X-Gateway-Key": gateway, "X-Team": "blue-herons" });
+    let config = serde_json::json!({ "provider": { "gate": { "options": { "baseURL": "http://127.0.0.1:9", "headers": headers } } } });
+    place.file("a.txt", &format!("{token} {gateway} blue-herons\n"));
+    let mut call = place.command(&["call", "read", "filePath=a.txt"]);
+    let ran = crate::support::ran(call.env("HAFT_CONFIG_CONTENT", config.to_string()).output().unwrap());
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let kept: Vec<Vec<u8>> = walk(&place.home()).iter().map(|entry| std::fs::read(entry).unwrap()).collect();
+    let holds = |needle: &str| {
+        kept.iter().any(|bytes| bytes.windows(needle.len()).any(|window| window == needle.as_bytes()))
+    };
+    assert!(!holds(token) && !holds(gateway));
+    assert!(holds("blue-herons"), "what is no secret is kept as it is");
+}
+
+#[test]
 fn doctor_looks_at_everything() {
     let place = Place::new();
     place.file("a.txt", "x");

@@ -99,6 +99,11 @@ impl Bench {
         drop(self.jobs.take());
     }
 
+    /// Ends the jobs of the session.
+    pub(crate) fn end_session(&self) {
+        self.jobs.as_ref().unwrap().end_of(&self.session);
+    }
+
     /// Settles a call in this session, for so long at most.
     fn settle(&self, session: &SessionId, tool: &str, input: Value, limit: Duration) -> Option<Settlement> {
         let spec = TurnSpec {

@@ -50,6 +50,20 @@ fn jobs_end_with_what_holds_them() {
 }
 
 #[test]
+fn jobs_end_with_their_session_and_leave_their_places() {
+    let bench = Bench::new();
+    let mark = mark();
+    let id = bench.start(&stubborn(&mark));
+    bench.read_until(&id, "begun");
+    (1..16).for_each(|_| drop(bench.start("cat")));
+    bench.end_session();
+    until("it has gone", || !is_running(&mark));
+    (0..16).for_each(|_| drop(bench.start("cat")));
+    let why = bench.rejected("jobs", json!({ "action": "read", "id": id }));
+    assert!(why.contains("there is no job"), "{why}");
+}
+
+#[test]
 fn only_so_many_jobs_run_at_a_time() {
     let bench = Bench::new();
     let ids: Vec<String> = (0..16).map(|_| bench.start("cat")).collect();

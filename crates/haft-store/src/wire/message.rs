@@ -1,6 +1,6 @@
 //! How a message is written down. What providers want back unread is not redacted: changed, it would be refused.
 
-use haft::{AgentId, CallId, CallPart, Finish, Input, Message, MessageId, Model, Part, Role, Usage};
+use haft::{AgentId, CallId, CallPart, Finish, Input, Message, MessageId, Model, Note, Part, Role, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -13,6 +13,23 @@ pub(crate) fn encode(message: &Message, redactor: &Redactor) -> Result<(String, 
     let mut media = Vec::new();
     let record = MessageRecord::of(message, &mut Pen { redactor, media: &mut media })?;
     let json = serde_json::to_string(&record).map_err(|error| Fault::Json("a message", error))?;
+    Ok((json, media))
+}
+
+/// The same for a message that is not said yet. Who is spoken to is left open unless the note says so.
+pub(crate) fn encode_note(note: &Note, redactor: &Redactor) -> Result<(String, Vec<Media>), Fault> {
+    let mut media = Vec::new();
+    let pen = &mut Pen { redactor, media: &mut media };
+    let parts: Result<_, Fault> = note.parts.iter().map(|part| PartRecord::of(part, pen)).collect();
+    let record = MessageRecord {
+        agent: note.agent.as_ref().map(AgentId::to_string).unwrap_or_default(),
+        model: None,
+        parts: parts?,
+        usage: [0; 5],
+        finish: None,
+        summary: false,
+    };
+    let json = serde_json::to_string(&record).map_err(|error| Fault::Json("a note", error))?;
     Ok((json, media))
 }
 
@@ -102,6 +119,17 @@ impl MessageRecord {
                 Finish::Failed(why) => FinishRecord::Failed(pen.text(why)),
             }),
             summary: message.is_summary,
+        })
+    }
+
+    pub(crate) fn into_note(self, id: &str, bytes: MediaOf<'_>) -> Result<Note, Fault> {
+        let nonsense = |error: haft::InvalidId| Fault::Nonsense("a note", error.to_string());
+        let agent = Some(self.agent).filter(|agent| !agent.is_empty());
+        let parts: Result<_, Fault> = self.parts.into_iter().map(|part| part.into_core(bytes)).collect();
+        Ok(Note {
+            id: MessageId::parse(id).map_err(nonsense)?,
+            agent: agent.map(|agent| AgentId::parse(&agent)).transpose().map_err(nonsense)?,
+            parts: parts?,
         })
     }
 

@@ -1,8 +1,8 @@
 //! Conversations: kept whole, and run by one at a time.
 
 use haft::{
-    AgentId, CallId, CallPart, Finish, Input, LeaseError, Message, Model, Part, Role, SessionId,
-    SessionStart, Transcript, Usage,
+    AgentId, CallId, CallPart, Finish, Input, LeaseError, Message, Model, Note, Part, Role, SessionId,
+    SessionStart, Shelf, Transcript, Usage,
 };
 use haft_store::Whose;
 use serde_json::json;
@@ -144,4 +144,68 @@ async fn an_exported_message_holds_what_was_said_with_its_calls_where_they_were_
         .map(|part| format!("{} {} {}", part["type"], part["tool"], part["state"]["status"]).replace('"', ""))
         .collect();
     assert_eq!(shown, ["text null null", "tool read completed", "tool bash pending", "tool glob completed"]);
+}
+
+#[tokio::test]
+async fn messages_stay_in_the_order_in_which_they_were_said_whatever_the_clock_says() {
+    let (dir, store) = fresh();
+    let session = SessionId::mint();
+    let lease = store.lease(&start(&session)).await.unwrap();
+    let messages = ["one", "two", "three"].map(said);
+    for message in &messages {
+        store.save(&lease, message).await.unwrap();
+    }
+    // The clock was put back by a day between each of them.
+    let database = rusqlite::Connection::open(data_of(&dir).join(haft_store::FILE)).unwrap();
+    for (days, message) in messages.iter().enumerate() {
+        let changed = database.execute(
+            "UPDATE message SET created_ms = created_ms - ?1 WHERE id = ?2",
+            rusqlite::params![days as i64 * 86_400_000, message.id.as_str()],
+        );
+        assert_eq!(changed.unwrap(), 1);
+    }
+    store.save(&lease, &messages[0]).await.unwrap();
+    let kept = store.history(&session).await.unwrap().messages;
+    assert_eq!(kept, messages);
+}
+
+#[tokio::test]
+async fn what_waits_to_be_said_outlives_its_process_until_it_is_said_or_taken_back() {
+    let (dir, store) = fresh();
+    let session = SessionId::mint();
+    let lease = store.lease(&start(&session)).await.unwrap();
+    let picture = Part::Media {
+        mime: "image/png".to_owned(),
+        data: vec![1, 2, 3].into(),
+        name: Some("a.png".to_owned()),
+    };
+    let first = Note::new(vec![Part::text("also this"), picture]);
+    let second = Note::new(vec![Part::synthetic("go on")]).to(AgentId::parse("plan").unwrap());
+    let third = Note::new(vec![Part::text("never mind")]);
+    for note in [&first, &second, &third] {
+        store.put(&session, note);
+    }
+    let second = Note { parts: vec![Part::synthetic("go on now")], ..second };
+    store.put(&session, &second);
+    Shelf::remove(&store, &session, &third.id);
+    drop(lease);
+    store.close().await;
+
+    let store = open(&data_of(&dir));
+    let mut waiting = store.waiting(&session).await.unwrap();
+    waiting.sort_by_key(|note| note.agent.is_some());
+    assert_eq!(waiting, [first.clone(), second.clone()]);
+    assert!(store.history(&session).await.unwrap().messages.is_empty(), "nothing of it was said");
+    let mut pieces = Vec::new();
+    store.export(&Whose::Session(session.clone()), &mut |piece| pieces.push(piece.to_string())).unwrap();
+    assert!(!pieces.concat().contains("also this"), "{pieces:?}");
+
+    let lease = store.lease(&start(&session)).await.unwrap();
+    let message = Message { id: first.id.clone(), ..said("also this") };
+    store.save(&lease, &message).await.unwrap();
+    // Whoever puts it there again comes too late.
+    store.put(&session, &first);
+    store.save(&lease, &message).await.unwrap();
+    assert_eq!(store.waiting(&session).await.unwrap(), [second]);
+    assert_eq!(store.history(&session).await.unwrap().messages, [message]);
 }
