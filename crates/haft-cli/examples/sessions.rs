@@ -150,6 +150,7 @@ fn house(files: &Path, data: &Path, reading: Reading) -> Result<(Agency, Registr
         inbox: inbox.clone(),
         turns: open_turns.clone(),
         skills: Arc::default(),
+        web: haft_tools::web::Web::default(),
     };
     let registry = Registry::root();
     let registration = registry.register(builtins(&tools))?;

@@ -166,6 +166,7 @@ impl Settler {
             inbox: Inbox::default(),
             turns: OpenTurns::default(),
             skills: Arc::default(),
+            web: haft_tools::web::Web::default(),
         };
         let registry = Registry::root();
         let registration = registry.register(builtins(&tools))?;

@@ -12,6 +12,7 @@ use haft::{
 };
 use haft_agent::{Agency, Agents, Models, Own, Policies};
 use haft_store::{CallFilter, CallRow, Lookup, Queue, Redactor, Retention, Store, StoreOptions};
+use haft_tools::web::{Proxies, Web};
 use haft_tools::{
     AfterChange, DiskRestorer, Formatters, Jobs, LoadedInstructions, Processes, ToolServices, UndoPlan,
     Workspace, load_instructions, plan_undo,
@@ -140,6 +141,7 @@ impl<'s> Location<'s> {
             inbox: inbox.clone(),
             turns: turns.clone(),
             skills: Arc::new(skills::of(setting)),
+            web: Web::new(proxies(setting)),
         };
         let registry = Registry::root();
         let builtins = registry.register(haft_tools::builtins(&tools));
@@ -387,6 +389,10 @@ pub(crate) fn open_store(setting: &Setting) -> Result<Store, Failure> {
 fn redactor(setting: &Setting) -> Redactor {
     let keys = models::secrets(setting).into_iter().map(|(name, key)| (name.into(), key.into()));
     Redactor::from_env(setting.env.iter().chain(keys))
+}
+
+fn proxies(setting: &Setting) -> Proxies {
+    Proxies::from_env(|name| Some(setting.env.get(name)?.to_string_lossy().into_owned()))
 }
 
 fn retention(setting: &Setting) -> Retention {

@@ -131,7 +131,7 @@ fn address_of(host: &str) -> Option<IpAddr> {
 
 /// Whether an address is one that everybody reaches alike: none of this machine, of a private network, or of a cloud's
 /// own services.
-fn is_public(address: IpAddr) -> bool {
+pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
         IpAddr::V6(address) => is_public_v6(address),

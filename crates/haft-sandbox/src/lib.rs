@@ -56,7 +56,7 @@ mod sandbox;
 mod spec;
 
 pub use error::SandboxError;
-pub use hosts::{HostGrant, NoHost};
+pub use hosts::{HostGrant, NoHost, is_public};
 pub use profile::{Absent, Access, Caches, Limits, Network, Profile, Protected, Temp};
 pub use refusal::{Refusal, refusals};
 pub use report::{Level, Mechanism, Report, State};

@@ -17,6 +17,7 @@ pub mod front_matter;
 pub mod fuzzing;
 mod jobs;
 mod instructions;
+pub mod page;
 mod patches;
 mod plans;
 mod process;
@@ -31,6 +32,7 @@ mod text;
 mod todos;
 mod undoing;
 mod tools;
+pub mod web;
 pub mod workspace;
 
 pub use actions::action_of;

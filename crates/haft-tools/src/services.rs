@@ -10,6 +10,7 @@ use crate::after::AfterChange;
 use crate::jobs::Jobs;
 use crate::process::Processes;
 use crate::skills::Skills;
+use crate::web::Web;
 use crate::workspace::Workspace;
 
 /// The services of one location.
@@ -53,4 +54,6 @@ pub struct ToolServices {
     pub turns: OpenTurns,
     /// Where skills are found.
     pub skills: Arc<Skills>,
+    /// Reaches the network.
+    pub web: Web,
 }

@@ -8,7 +8,7 @@ use crate::tools::{
     apply_patch::ApplyPatch, bash::Bash, batch, batch::Batch, edit::Edit, glob::Glob, grep::Grep,
     invalid::Invalid, jobs::JobsTool, list::List, plan_enter::PlanEnter, plan_exit::PlanExit,
     question::QuestionTool, read::Read, skill, task, todoread::TodoRead, todowrite::TodoWrite, undo::Undo,
-    write::Write,
+    webfetch::WebFetch, write::Write,
 };
 
 /// One row: the name, what makes the tool, the action its rules are filed under, and to whom it is shown.
@@ -33,6 +33,7 @@ const TABLE: &[Row] = &[
     Row { name: "write",     make: |s| made(Write::new(s)),          action: "edit",      when: without_patches },
     Row { name: "list",      make: |s| made(List::new(s)),           action: "list",      when: always },
     Row { name: "task",      make: |s| task::factory(s).into(),      action: "task",      when: with_agents },
+    Row { name: "webfetch",  make: |s| made(WebFetch::new(s)),       action: "webfetch",  when: always },
     Row { name: "todowrite", make: |s| made(TodoWrite::new(s)),      action: "todowrite", when: always },
     Row { name: "todoread",  make: |s| made(TodoRead::new(s)),       action: "todoread",  when: always },
     Row { name: "skill",     make: |s| skill::factory(s).into(),     action: "skill",     when: always },

@@ -22,6 +22,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::skills::{SkillPlace, Skills};
+use crate::web::Web;
 use crate::{AfterChange, Processes, ToolServices, Workspace, builtins};
 
 /// Somebody who answers every question of the model's the same way, and says no to all others.
@@ -123,6 +124,12 @@ impl Bench {
         self.registered_again()
     }
 
+    /// The same bench, with another way to the network.
+    pub(crate) fn reaching(mut self, web: Web) -> Bench {
+        self.services.web = web;
+        self.registered_again()
+    }
+
     /// The same bench, in a process that stays.
     pub(crate) fn staying(mut self) -> Bench {
         self.services.jobs = Some(Arc::default());
@@ -190,6 +197,7 @@ impl Bench {
             inbox: Inbox::default(),
             turns: OpenTurns::default(),
             skills: Arc::new(Skills::new(Vec::new())),
+            web: Web::default(),
         };
         let registry = Registry::root();
         let registration = registry.register(builtins(&services)).unwrap();
@@ -400,7 +408,7 @@ impl Bench {
 }
 
 pub(crate) fn run<T>(work: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(work)
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)
 }
 
 /// Does something without the rights of root, to whom everything is readable. Threads inherit what their maker may do.

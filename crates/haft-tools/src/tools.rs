@@ -18,4 +18,5 @@ pub(crate) mod task;
 pub(crate) mod todoread;
 pub(crate) mod todowrite;
 pub(crate) mod undo;
+pub(crate) mod webfetch;
 pub(crate) mod write;

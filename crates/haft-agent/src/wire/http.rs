@@ -140,6 +140,9 @@ fn build(url: &Url) -> Result<Client, String> {
     let builder = Client::builder()
         .user_agent(concat!("haft/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(CONNECT)
+        // What streams must not wait until enough of it is there to be unpacked.
+        .no_gzip()
+        .no_deflate()
         // A redirect could carry the key to another host.
         .redirect(redirect::Policy::none());
     let is_local = url.host_str().is_some_and(is_loopback);

@@ -7,8 +7,10 @@ use haft::permission::{Effect, Layer, Origin, Rule};
 use Effect::{Allow, Ask, Deny};
 
 /// Actions that are asked about whatever `*` allows: writing to what other programs execute, commands that nothing
-/// confines, the network for commands, and what they may change outside the workspace.
-pub(crate) const GUARDED: [&str; 4] = ["protected_path", "unconfined", "network", "sandbox_write"];
+/// confines, the network for commands, what they may change outside the workspace, and hosts that only this machine or
+/// its network reaches.
+pub(crate) const GUARDED: [&str; 5] =
+    ["protected_path", "unconfined", "network", "sandbox_write", haft_tools::web::PRIVATE_ADDRESS];
 
 /// One shipped rule: what is done, to what, and whether it may be.
 type Row = (&'static str, &'static str, Effect);
@@ -23,7 +25,7 @@ const READING: [Row; 4] = [
 ];
 
 #[rustfmt::skip]
-const FOR_ALL: [Row; 10] = [
+const FOR_ALL: [Row; 11] = [
     ("*",                  "*", Allow),
     ("doom_loop",          "*", Ask),
     ("external_directory", "*", Ask),
@@ -31,6 +33,7 @@ const FOR_ALL: [Row; 10] = [
     (GUARDED[1],           "*", Ask),
     (GUARDED[2],           "*", Ask),
     (GUARDED[3],           "*", Ask),
+    (GUARDED[4],           "*", Ask),
     ("question",           "*", Deny),
     ("plan_enter",         "*", Deny),
     ("plan_exit",          "*", Deny),

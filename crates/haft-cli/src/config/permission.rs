@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use haft::permission::{Effect, Layer, Origin, Rule};
+use haft_tools::web::{Address, PRIVATE_ADDRESS};
 use serde_json::Value;
 
 use super::discover::Family;
@@ -21,6 +22,8 @@ pub(crate) const RULES_MAX: usize = 10_000;
 const EFFECTS: &str = "\"allow\", \"ask\" or \"deny\"";
 const EFFECTS_OR_PATTERNS: &str = "\"allow\", \"ask\" or \"deny\", or an object of patterns";
 const PERMISSION: &str = "\"allow\", \"ask\" or \"deny\", an object of permissions, or a list of rules";
+
+const PRIVATE_HOST: &str = "a host and a port, such as \"127.0.0.1:3000\" or \"localhost:*\"";
 
 /// Tools that change files ask for one permission, whatever they are called.
 const CHANGES: &str = "edit";
@@ -89,6 +92,21 @@ impl<'a> Collector<'a> {
             self.rule(action, "*", effect, at, voice)
         });
         rules.collect()
+    }
+
+    /// Reads the hosts, each with a port or `*` for all of them, that are granted although they are private.
+    pub(crate) fn private_hosts(
+        &mut self,
+        list: Option<&Node>,
+        voice: Voice,
+    ) -> Result<Vec<Rule>, ConfigError> {
+        let items = list.and_then(Node::as_list).unwrap_or_default();
+        let rule = |item: &Node| {
+            let endpoint =
+                item.as_text().and_then(private_host).ok_or_else(|| item.expected(PRIVATE_HOST))?;
+            self.rule(PRIVATE_ADDRESS, &endpoint, Effect::Allow, &item.span, voice)
+        };
+        items.iter().map(rule).collect()
     }
 
     /// The rules of one permission.
@@ -234,6 +252,15 @@ fn effect(value: &Node, expected: &'static str) -> Result<Effect, ConfigError> {
         let nearest = haft::nearest(word, words).map(str::to_owned);
         Located::new(Problem::Word { expected, found: value.described(), nearest }, &value.span).into()
     })
+}
+
+/// A host with its port as questions spell it.
+fn private_host(text: &str) -> Option<String> {
+    let (host, port) = text.rsplit_once(':')?;
+    let is_port = port == "*" || port.parse::<u16>().is_ok_and(|port| port != 0);
+    let is_host = !host.is_empty() && !host.contains(['*', '?', '/', '@', '#']);
+    let address = Address::parse(&format!("http://{host}/")).ok().filter(|_| is_port && is_host)?;
+    Some(format!("{}:{port}", address.host()))
 }
 
 fn spelled(key: &str) -> &str {

@@ -18,6 +18,8 @@ use super::warning::Warnings;
 pub(crate) const AGENT_KEYS: [&str; 2] = ["mode", "agent"];
 const TOOLS: &str = "tools";
 const PERMISSION: &str = "permission";
+/// Where private hosts are granted.
+const ALLOW_PRIVATE: [&str; 2] = ["webfetch", "allow_private"];
 
 /// Whether the word of a source counts in full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +59,10 @@ impl SourceRules {
         voice: Voice,
         warnings: &mut Warnings,
     ) -> Result<SourceRules, ConfigError> {
-        let own = Spoken::take(root, collector, voice, warnings)?;
+        let mut own = Spoken::take(root, collector, voice, warnings)?;
+        let granted = ALLOW_PRIVATE.iter().try_fold(&*root, |node, key| node.get(key));
+        // Before the others, so that a rule of the same source can take back what is granted here.
+        own.permission.splice(..0, collector.private_hosts(granted, voice)?);
         let mut agents = Vec::new();
         let voice = Voice { layer: Layer::Agent, ..voice };
         for key in AGENT_KEYS {

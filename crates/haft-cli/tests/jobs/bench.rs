@@ -83,6 +83,7 @@ impl Bench {
             inbox: haft::Inbox::default(),
             turns: haft::OpenTurns::default(),
             skills: Arc::default(),
+            web: haft_tools::web::Web::default(),
         };
         let registry = Registry::root();
         let registration = registry.register(builtins(&tools)).unwrap();

@@ -40,12 +40,24 @@ fn models_are_shown_what_suits_them() {
     let shown = |model| -> Vec<String> {
         bench.definitions(model).iter().map(|tool| tool.name.to_string()).collect()
     };
-    let all = ["bash", "read", "glob", "grep", "edit", "write", "list", "todowrite", "todoread", "skill"];
+    let all = [
+        "bash",
+        "read",
+        "glob",
+        "grep",
+        "edit",
+        "write",
+        "list",
+        "webfetch",
+        "todowrite",
+        "todoread",
+        "skill",
+    ];
     assert_eq!(shown(None), [&all[..], &["apply_patch"]].concat());
     assert_eq!(shown(Some("claude-sonnet-4-5")), all);
     assert_eq!(
         shown(Some("gpt-5")),
-        ["bash", "read", "glob", "grep", "list", "todowrite", "todoread", "skill", "apply_patch"]
+        ["bash", "read", "glob", "grep", "list", "webfetch", "todowrite", "todoread", "skill", "apply_patch"]
     );
 }
 
@@ -78,6 +90,7 @@ fn tools_that_change_files_share_an_action() {
         "write edit",
         "list list",
         "task task",
+        "webfetch webfetch",
         "todowrite todowrite",
         "todoread todoread",
         "skill skill",

@@ -27,12 +27,13 @@ use crate::seen;
 use crate::services::ToolServices;
 use crate::workspace::{Opened, OpenedDirectory, OpenedFile, Place, ReadTarget, Workspace};
 use body::Reading;
-use image::{ImageLimits, Scale};
 use indexes::Indexes;
 use instructions::Instructions;
 use listing::Listing;
 use page::{Page, Window};
 
+pub(crate) use image::{ImageLimits, Scale, fitting};
+pub(crate) use kind::media_type;
 pub(crate) use model::check_pages;
 
 const ACTION: &str = "read";

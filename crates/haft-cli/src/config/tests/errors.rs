@@ -17,6 +17,18 @@ fn opencode(text: &str, expected: &Expect) {
 }
 
 #[test]
+fn private_hosts() {
+    for entry in ["127.0.0.1", "*:80", "http://a:80", "a:b", "a:0", "10.0.0.*:80", ":80", "a@b:80", "a/b:80"]
+    {
+        let text = format!(r#"{{"webfetch": {{"allow_private": ["{entry}"]}}}}"#);
+        let complaint = World::with("repo/haft.jsonc", &text).complaint();
+        let expected =
+            "repo/haft.jsonc:1:33: expected a host and a port, such as \"127.0.0.1:3000\" or \"localhost:*\"";
+        assert!(complaint.starts_with(expected), "{entry}: {complaint}");
+    }
+}
+
+#[test]
 fn rules() {
     opencode(
         "{\n  \"permission\": {\n    \"bash\": \"alow\"\n  }\n}\n",

@@ -43,6 +43,26 @@ fn an_untrusted_project_can_ask_and_deny() {
 }
 
 #[test]
+fn private_hosts_are_granted_by_the_person_and_not_by_a_project() {
+    let own = r#"{"permission": "allow", "webfetch": {"allow_private": ["127.0.0.1:3000", "LocalHost:*", "[::1]:80"]}}"#;
+    let world = World::with("home/.config/haft/haft.json", own)
+        .file("repo/haft.jsonc", r#"{"webfetch": {"allow_private": ["10.0.0.1:80"]}}"#);
+    let config = world.untrusted();
+    let rows = [
+        ("127.0.0.1:3000", Effect::Allow),
+        ("127.0.0.1:3001", Effect::Ask),
+        ("localhost:8080", Effect::Allow),
+        ("[::1]:80", Effect::Allow),
+        ("10.0.0.1:80", Effect::Ask),
+        ("169.254.169.254:80", Effect::Ask),
+    ];
+    for (endpoint, expected) in rows {
+        assert_eq!(effect(&config, "build", "private_address", endpoint), expected, "{endpoint}");
+    }
+    assert_eq!(effect(&world.trusted(), "build", "private_address", "10.0.0.1:80"), Effect::Allow);
+}
+
+#[test]
 fn no_other_key_of_an_untrusted_project_has_any_effect() {
     let world = World::with(
         "repo/haft.jsonc",

@@ -160,7 +160,8 @@ fn layers_are_joined_in_their_order() {
             "defaults protected_path",
             "defaults unconfined",
             "defaults network",
-            "defaults sandbox_write"
+            "defaults sandbox_write",
+            "defaults private_address"
         ]
     );
     assert_eq!(

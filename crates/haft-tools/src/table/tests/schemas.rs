@@ -358,6 +358,38 @@ fn schemas_are_what_models_know() {
           ]
         }
 
+        webfetch
+        {
+          "type": "object",
+          "additionalProperties": false,
+          "properties": {
+            "url": {
+              "type": "string",
+              "description": "The address to fetch, beginning with http:// or https://."
+            },
+            "format": {
+              "type": "string",
+              "enum": [
+                "markdown",
+                "text",
+                "html"
+              ],
+              "description": "What a page becomes: markdown unless given."
+            },
+            "timeout": {
+              "type": "number",
+              "description": "How long it may take, in seconds: 30 unless given, at most 120."
+            },
+            "main": {
+              "type": "boolean",
+              "description": "Whether only the main content of a page is wanted."
+            }
+          },
+          "required": [
+            "url"
+          ]
+        }
+
         todowrite
         {
           "type": "object",

@@ -27,19 +27,19 @@ static DECODING: Mutex<()> = Mutex::new(());
 
 /// What may be shown.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct ImageLimits {
+pub(crate) struct ImageLimits {
     /// Of an image or a document.
-    pub(super) bytes_max: u64,
+    pub(crate) bytes_max: u64,
     /// Of the longer side of an image, in pixels.
-    pub(super) side_max: u32,
+    pub(crate) side_max: u32,
 }
 
 /// What is shown.
-pub(super) struct Shown {
-    pub(super) mime: &'static str,
-    pub(super) bytes: Vec<u8>,
+pub(crate) struct Shown {
+    pub(crate) mime: &'static str,
+    pub(crate) bytes: Vec<u8>,
     /// How large it is; `None` if it is no image, or one whose size is unknown.
-    pub(super) scale: Option<Scale>,
+    pub(crate) scale: Option<Scale>,
 }
 
 /// How large an image is, and how large it is shown.
@@ -49,6 +49,15 @@ pub(crate) struct Scale {
     pub(super) original: Size,
     /// As it is shown.
     pub(super) shown: Size,
+}
+
+impl Scale {
+    /// What there is to say about an image that is not shown as it is.
+    pub(crate) fn note(&self) -> Option<String> {
+        let Scale { original, shown } = self;
+        let [from, to] = [original, shown].map(|size| format!("{} x {}", size.width, size.height));
+        (shown != original).then(|| format!(" (scaled down from {from} to {to} pixels)"))
+    }
 }
 
 /// How large an image is.
@@ -64,7 +73,7 @@ pub(crate) struct Size {
 
 /// Why an image is not shown.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum ImageError {
+pub(crate) enum ImageError {
     /// It has too many bytes, and cannot be made to have fewer.
     #[error("it has too many bytes")]
     TooManyBytes,
@@ -88,7 +97,7 @@ pub(super) fn source_bytes_max(mime: &str, limits: ImageLimits) -> u64 {
 }
 
 /// Makes an image or a document fit the limits.
-pub(super) fn fitting(
+pub(crate) fn fitting(
     mime: &'static str,
     bytes: Vec<u8>,
     limits: ImageLimits,

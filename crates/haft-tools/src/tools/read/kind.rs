@@ -29,7 +29,8 @@ pub(super) fn kind_of(path: &Path, sample: &[u8]) -> Kind {
     }
 }
 
-fn media_type(sample: &[u8]) -> Option<&'static str> {
+/// The type of an image or a document that models take, by its first bytes.
+pub(crate) fn media_type(sample: &[u8]) -> Option<&'static str> {
     match sample {
         [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some("image/png"),
         [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),

@@ -103,10 +103,7 @@ fn directory(path: &str, listing: &Listing) -> Presented {
 fn media(mime: &str, data: &str, scale: Option<&Scale>, output: &Output) -> Presented {
     let message =
         if mime.starts_with("image/") { "Image read successfully" } else { "PDF read successfully" };
-    let note = scale.filter(|scale| scale.shown != scale.original).map(|Scale { original, shown }| {
-        let [from, to] = [original, shown].map(|size| format!("{} x {}", size.width, size.height));
-        format!(" (scaled down from {from} to {to} pixels)")
-    });
+    let note = scale.and_then(Scale::note);
     let name = output.path.rsplit('/').next().map(str::to_owned);
     // What `execute` encoded can be decoded; an output from elsewhere shows as empty rather than as a panic.
     let bytes = STANDARD.decode(data).unwrap_or_default();
