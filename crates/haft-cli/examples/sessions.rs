@@ -151,6 +151,7 @@ fn house(files: &Path, data: &Path, reading: Reading) -> Result<(Agency, Registr
         turns: open_turns.clone(),
         skills: Arc::default(),
         web: haft_tools::web::Web::default(),
+        languages: haft_tools::Languages::Off,
     };
     let registry = Registry::root();
     let registration = registry.register(builtins(&tools))?;

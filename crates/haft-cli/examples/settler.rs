@@ -158,6 +158,7 @@ impl Settler {
             cache: None,
             require_read: false,
             after: Arc::new([]),
+            languages: haft_tools::Languages::Off,
             jobs: None,
             hooks: Arc::new([]),
             processes: Arc::new(processes),

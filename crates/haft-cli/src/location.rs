@@ -14,13 +14,13 @@ use haft_agent::{Agency, Agents, Models, Own, Policies};
 use haft_store::{CallFilter, CallRow, Lookup, Queue, Redactor, Retention, Store, StoreOptions};
 use haft_tools::web::{Proxies, Web};
 use haft_tools::{
-    AfterChange, DiskRestorer, Formatters, Jobs, LoadedInstructions, Processes, ToolServices, UndoPlan,
-    Workspace, load_instructions, plan_undo,
+    AfterChange, Diagnosing, DiskRestorer, Formatters, Jobs, LanguageServers, Languages, LoadedInstructions,
+    LspLimits, Processes, ToolServices, UndoPlan, Workspace, load_instructions, plan_undo,
 };
 
 use crate::agency;
 use crate::cli::{ConsentArgs, OnAsk};
-use crate::config;
+use crate::config::{self, LanguageWords};
 use crate::environment;
 use crate::exit::{Exit, Failure};
 use crate::instructions;
@@ -63,6 +63,7 @@ pub(crate) struct Location<'s> {
     agency: Agency,
     grants: Arc<dyn GrantBook>,
     memory: Arc<dyn Memory>,
+    languages: Languages,
     _builtins: Registration,
 }
 
@@ -121,6 +122,7 @@ impl<'s> Location<'s> {
         let processes = Arc::new(processes);
         let hooks: Arc<[Arc<dyn Hook>]> = Arc::new([]);
         let (files, journal) = (workspace.clone(), keepers.journal.clone());
+        let languages = languages(setting, &files, &processes);
         let tools = ToolServices {
             workspace,
             gate: gate.clone(),
@@ -132,7 +134,8 @@ impl<'s> Location<'s> {
             image_side_max: setting.config.image_side_max(),
             cache: (mode == Mode::Live).then(|| setting.paths.cache.clone()),
             require_read: setting.config.require_read(),
-            after: after_change(setting, &files, &processes),
+            after: after_change(setting, &files, &processes, &languages),
+            languages: languages.clone(),
             processes,
             jobs: jobs.clone(),
             hooks: hooks.clone(),
@@ -170,6 +173,7 @@ impl<'s> Location<'s> {
             agency,
             grants,
             memory,
+            languages,
             _builtins: builtins,
         })
     }
@@ -295,8 +299,16 @@ impl<'s> Location<'s> {
         Ok(call)
     }
 
-    /// Waits until everything is on record.
+    /// The language servers here.
+    pub(crate) fn languages(&self) -> &Languages {
+        &self.languages
+    }
+
+    /// Waits until everything is on record, and language servers are gone.
     pub(crate) async fn close(&self) {
+        if let Languages::On(servers) = &self.languages {
+            servers.close().await;
+        }
         if let Some(store) = &self.store {
             store.close().await;
         }
@@ -348,12 +360,13 @@ impl Keepers {
     }
 }
 
-/// What is done after files were changed. Formatters read configuration of the project that can make them run anything,
-/// so there are none until the person trusts it, wherever they are configured.
+/// What is done after files were changed, in this order. Formatters read configuration of the project that can make them
+/// run anything, so there are none until the person trusts it, wherever they are configured.
 fn after_change(
     setting: &Setting,
     workspace: &Workspace,
     processes: &Arc<Processes>,
+    languages: &Languages,
 ) -> Arc<[Arc<dyn AfterChange>]> {
     let entries = setting.config.formatters().filter(|_| setting.trusted);
     let formatters = entries.map(|entries| {
@@ -361,7 +374,26 @@ fn after_change(
         let formatters = Formatters::new(workspace, processes, &entries, setting.config.formatting_time());
         Arc::new(formatters) as Arc<dyn AfterChange>
     });
-    formatters.into_iter().collect()
+    let diagnosing = match (languages, setting.config.languages()) {
+        (Languages::On(servers), LanguageWords::On(_)) => {
+            let diagnosing = Diagnosing::new(servers.clone(), setting.config.diagnosing_time());
+            Some(Arc::new(diagnosing) as Arc<dyn AfterChange>)
+        }
+        (Languages::On(_) | Languages::Off | Languages::Untrusted, _) => None,
+    };
+    formatters.into_iter().chain(diagnosing).collect()
+}
+
+/// The language servers. They too do what the project's configuration says, so there are none where nobody trusts it.
+fn languages(setting: &Setting, workspace: &Workspace, processes: &Arc<Processes>) -> Languages {
+    let entries = match setting.config.languages() {
+        LanguageWords::Off => return Languages::Off,
+        LanguageWords::On(_) | LanguageWords::Silence if !setting.trusted => return Languages::Untrusted,
+        LanguageWords::On(entries) => entries,
+        LanguageWords::Silence => Vec::new(),
+    };
+    let (workspace, processes) = (workspace.clone(), processes.clone());
+    Languages::On(Arc::new(LanguageServers::new(workspace, processes, &entries, LspLimits::default())))
 }
 
 /// Opens the store, and says what it had to put right.

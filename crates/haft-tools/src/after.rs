@@ -5,7 +5,7 @@
 use haft::{BoxFuture, Presented};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::workspace::LeftFile;
 
@@ -30,6 +30,56 @@ pub struct Aftermath {
     pub text: Option<String>,
     /// What went wrong.
     pub error: Option<String>,
+    /// What is wrong with the file; `None` if that was not looked for.
+    pub verdict: Option<Verdict>,
+}
+
+/// What is wrong with a file since it was changed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Verdict {
+    /// The problems that were not there before, or the first of them.
+    pub problems: Vec<Problem>,
+    /// So many more there are.
+    pub more: usize,
+    /// Whether some of them may have been there before, because that could not be found out.
+    pub may_be_old: bool,
+}
+
+/// A problem in a file. Lines and characters are counted from one.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Problem {
+    /// The line it begins in.
+    pub line: u32,
+    /// The character it begins at.
+    pub character: u32,
+    /// The line it ends in.
+    pub end_line: u32,
+    /// The character it ends before.
+    pub end_character: u32,
+    /// What is wrong, in the words of whoever found it.
+    pub message: String,
+    /// What it is known as.
+    pub code: Option<String>,
+    /// Who found it.
+    pub source: Option<String>,
+}
+
+impl Problem {
+    /// For people, as the protocol of language servers writes it.
+    fn metadata(&self) -> Value {
+        let place = |line: u32, character: u32| json!({ "line": line.saturating_sub(1), "character": character.saturating_sub(1) });
+        let range = json!({
+            "start": place(self.line, self.character),
+            "end": place(self.end_line, self.end_character),
+        });
+        let mut metadata = json!({ "range": range, "severity": 1, "message": self.message });
+        for (key, word) in [("code", &self.code), ("source", &self.source)] {
+            if let Some(word) = word {
+                metadata[key] = word.as_str().into();
+            }
+        }
+        metadata
+    }
 }
 
 /// What there is to say of a file after a step.
@@ -49,6 +99,12 @@ pub(crate) struct Remark {
     /// What went wrong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<String>,
+    /// What is wrong with the file now, if the step looked for that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) verdict: Option<Verdict>,
+    /// The absolute path of the file.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) path: String,
 }
 
 impl Remark {
@@ -64,6 +120,9 @@ impl Remark {
     /// For the model: what its next change has to fit. Nothing, if the file is as it left it.
     pub(crate) fn told(&self) -> Option<String> {
         let Remark { step, file, name, .. } = self;
+        if let Some(verdict) = &self.verdict {
+            return self.judged(verdict);
+        }
         match (&self.error, self.changed, self.diff.is_empty()) {
             (_, true, false) => {
                 Some(format!("The {step} {name} then changed {file}:\n{}", self.diff.trim_end()))
@@ -75,6 +134,34 @@ impl Remark {
             (None, false, _) => None,
         }
     }
+
+    /// What is wrong with the file, or why that is not known. Nothing, if nothing is.
+    fn judged(&self, verdict: &Verdict) -> Option<String> {
+        let Remark { file, name, .. } = self;
+        let Verdict { problems, more, may_be_old } = verdict;
+        let unknown = self.error.as_ref().map(|error| {
+            format!("Whether {file} has LSP errors now is not known, because {name} was of no help: {error}")
+        });
+        if problems.is_empty() {
+            return unknown;
+        }
+        let heading = match may_be_old {
+            false => format!("LSP errors detected in {file}, please fix:"),
+            true => format!(
+                "LSP errors detected in {file}; some may have been there before. Please fix what is new:"
+            ),
+        };
+        let mut lines: Vec<String> = problems
+            .iter()
+            .map(|found| format!("ERROR [{}:{}] {}", found.line, found.character, found.message))
+            .collect();
+        if *more > 0 {
+            lines.push(format!("... and {more} more"));
+        }
+        let path = haft::visible(&self.path);
+        let block = format!("{heading}\n<diagnostics file=\"{path}\">\n{}\n</diagnostics>", lines.join("\n"));
+        Some(unknown.into_iter().fold(block, |block, unknown| format!("{block}\n{unknown}")))
+    }
 }
 
 /// What the model is told of all of them, to stand at the end of a result.
@@ -84,26 +171,48 @@ pub(crate) fn told(remarks: &[Remark]) -> String {
 
 /// A result with what people are told of the only file.
 pub(crate) fn shown(presented: Presented, remarks: &[Remark]) -> Presented {
-    remarks.iter().fold(presented, |presented, remark| presented.with(&remark.step, remark.metadata()))
+    let made = remarks.iter().filter(|remark| remark.verdict.is_none());
+    let presented = made.fold(presented, |presented, remark| presented.with(&remark.step, remark.metadata()));
+    with_verdicts(presented, remarks)
 }
 
 /// A result with what people are told of each of several files: a list by step.
 pub(crate) fn shown_by_file(presented: Presented, remarks: &[Remark]) -> Presented {
+    let made = || remarks.iter().filter(|remark| remark.verdict.is_none());
     let mut steps: Vec<&str> = Vec::new();
-    for remark in remarks {
+    for remark in made() {
         if !steps.contains(&remark.step.as_str()) {
             steps.push(&remark.step);
         }
     }
-    steps.into_iter().fold(presented, |presented, step| {
-        let of_step = remarks.iter().filter(|remark| remark.step == step);
+    let presented = steps.into_iter().fold(presented, |presented, step| {
+        let of_step = made().filter(|remark| remark.step == step);
         let by_file = of_step.map(|remark| {
             let mut metadata = remark.metadata();
             metadata["file"] = remark.file.as_str().into();
             metadata
         });
         presented.with(step, by_file.collect::<Vec<_>>())
-    })
+    });
+    with_verdicts(presented, remarks)
+}
+
+/// A result with what is wrong with files: a list by path, as opencode has it, and by path why that is not known.
+fn with_verdicts(presented: Presented, remarks: &[Remark]) -> Presented {
+    let (mut found, mut unknown) = (Map::new(), Map::new());
+    for remark in remarks {
+        let Some(verdict) = &remark.verdict else { continue };
+        let problems: Vec<Value> = verdict.problems.iter().map(Problem::metadata).collect();
+        found.insert(remark.path.clone(), problems.into());
+        if let Some(error) = &remark.error {
+            unknown.insert(remark.path.clone(), error.as_str().into());
+        }
+    }
+    let of = |presented: Presented, key: &str, by_path: Map<String, Value>| match by_path.is_empty() {
+        true => presented,
+        false => presented.with(key, Value::Object(by_path)),
+    };
+    of(of(presented, "diagnostics", found), "diagnosticsUnknown", unknown)
 }
 
 #[cfg(test)]

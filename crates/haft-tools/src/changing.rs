@@ -7,7 +7,7 @@ use std::sync::Arc;
 use haft::permission::{Ask, Effect, Gate, Question};
 use haft::{Action, Memory, ToolContext, ToolError};
 
-use crate::after::{AfterChange, Aftermath, Remark};
+use crate::after::{AfterChange, Aftermath, Remark, Verdict};
 use crate::blocking::blocking;
 use crate::seen;
 use crate::services::ToolServices;
@@ -140,7 +140,7 @@ impl Changing {
         aftermath: Aftermath,
         context: &ToolContext,
     ) -> (Remark, Option<(usize, LeftFile)>) {
-        let Aftermath { file: at, by, text, mut error } = aftermath;
+        let Aftermath { file: at, by, text, mut error, mut verdict } = aftermath;
         let file = &files[at];
         let reading = ReadTarget::new(file.place().clone(), Action::new(READ_ACTION));
         // Nothing is shown to somebody who is not known to be allowed to see it.
@@ -160,10 +160,12 @@ impl Changing {
         if !may_read {
             // What a program says of a file may be what is in it.
             error = error.map(|_| "it failed".to_owned());
+            verdict = verdict.map(|_| Verdict::default());
         }
-        let (step, file) = (step.to_owned(), file.place().shown());
+        let (step, path) = (step.to_owned(), file.place().spelled_text());
+        let file = file.place().shown();
         let diff = if changed { diff } else { String::new() };
-        (Remark { step, file, name: by, changed, diff, error }, finished)
+        (Remark { step, file, name: by, changed, diff, error, verdict, path }, finished)
     }
 
     async fn commit_finish(

@@ -117,7 +117,8 @@ impl AfterChange for Formatters {
             let mut aftermath = Vec::new();
             for (at, file) in files.iter().enumerate() {
                 if let Some(Formatted { by, text, error }) = self.format(file, deadline).await {
-                    aftermath.push(Aftermath { file: at, by: by.join(", "), text, error });
+                    let by = by.join(", ");
+                    aftermath.push(Aftermath { file: at, by, text, error, verdict: None });
                 }
             }
             aftermath

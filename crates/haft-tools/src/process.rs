@@ -8,6 +8,7 @@ mod listen;
 mod run;
 mod running;
 mod screen;
+mod serve;
 mod shell;
 mod shown;
 mod standby;
@@ -16,7 +17,7 @@ mod terminal;
 mod waiting;
 mod wishes;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -29,6 +30,7 @@ pub(crate) use filter::{Filter, FilterError};
 pub(crate) use lacking::{Lacking, Reached};
 pub(crate) use run::{Ran, RunError};
 pub(crate) use running::{Ending, Fate, Running, Traces};
+pub(crate) use serve::Serving;
 pub(crate) use shell::is_program;
 pub(crate) use shown::{Retained, Shown};
 pub(crate) use start::{Start, Streams};
@@ -117,6 +119,13 @@ impl Processes {
     #[must_use]
     pub fn confined_by(self, sandbox: Sandbox) -> Processes {
         Processes { sandbox: OnceLock::from(sandbox), ..self }
+    }
+
+    /// Where a program is that is named without its directory.
+    pub(crate) fn on_path(&self, name: &str) -> Option<PathBuf> {
+        let path = self.environment.iter().find(|(variable, _)| variable == "PATH");
+        let path = path.map_or(OsStr::new(""), |(_, path)| path);
+        std::env::split_paths(path).map(|directory| directory.join(name)).find(|path| is_program(path))
     }
 
     /// What this machine can confine. It is tried once, when it is first asked.

@@ -8,6 +8,7 @@ use haft::{Events, Hook, Inbox, Journal, Memory, OpenTurns, OutputStore, SubAgen
 
 use crate::after::AfterChange;
 use crate::jobs::Jobs;
+use crate::lsp::Languages;
 use crate::process::Processes;
 use crate::skills::Skills;
 use crate::web::Web;
@@ -44,6 +45,8 @@ pub struct ToolServices {
     pub require_read: bool,
     /// What is done after files were changed, in this order.
     pub after: Arc<[Arc<dyn AfterChange>]>,
+    /// The language servers.
+    pub languages: Languages,
     /// Who answers questions that concern no permission.
     pub asker: Arc<dyn Asker>,
     /// Other agents, where there is a conversation that they can be part of.

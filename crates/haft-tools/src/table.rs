@@ -6,7 +6,7 @@ use crate::patches::uses_patches;
 use crate::services::ToolServices;
 use crate::tools::{
     apply_patch::ApplyPatch, bash::Bash, batch, batch::Batch, edit::Edit, glob::Glob, grep::Grep,
-    invalid::Invalid, jobs::JobsTool, list::List, plan_enter::PlanEnter, plan_exit::PlanExit,
+    invalid::Invalid, jobs::JobsTool, list::List, lsp::Lsp, plan_enter::PlanEnter, plan_exit::PlanExit,
     question::QuestionTool, read::Read, skill, task, todoread::TodoRead, todowrite::TodoWrite, undo::Undo,
     webfetch::WebFetch, write::Write,
 };
@@ -39,6 +39,7 @@ const TABLE: &[Row] = &[
     Row { name: "skill",     make: |s| skill::factory(s).into(),     action: "skill",     when: always },
     Row { name: "apply_patch", make: |s| made(ApplyPatch::new(s)),   action: "edit",      when: with_patches },
     Row { name: "patch",     make: |s| made(ApplyPatch::new(s)),     action: "edit",      when: never },
+    Row { name: "lsp",       make: |s| made(Lsp::new(s)),            action: "lsp",       when: |_| When::Flag("lsp") },
     Row { name: batch::NAME, make: |s| made(Batch::new(s)),          action: batch::NAME, when: |_| When::Flag("batch") },
     Row { name: "plan_exit", make: |s| made(PlanExit::new(s)),       action: "plan_exit", when: planning },
     Row { name: "plan_enter", make: |s| made(PlanEnter::new(s)),     action: "plan_enter", when: planning },

@@ -23,7 +23,7 @@ use tempfile::TempDir;
 
 use crate::skills::{SkillPlace, Skills};
 use crate::web::Web;
-use crate::{AfterChange, Processes, ToolServices, Workspace, builtins};
+use crate::{AfterChange, Languages, Processes, ToolServices, Workspace, builtins};
 
 /// Somebody who answers every question of the model's the same way, and says no to all others.
 pub(crate) struct Answering(pub(crate) Told);
@@ -189,6 +189,7 @@ impl Bench {
             journal: kept,
             require_read: false,
             after: Arc::new([]),
+            languages: Languages::Off,
             jobs: None,
             hooks: Arc::new([]),
             processes: Arc::new(Processes::new(Vec::new(), Limits::default().text)),

@@ -9,6 +9,7 @@ pub(crate) mod grep;
 pub(crate) mod invalid;
 pub(crate) mod jobs;
 pub(crate) mod list;
+pub(crate) mod lsp;
 pub(crate) mod plan_enter;
 pub(crate) mod plan_exit;
 pub(crate) mod question;

@@ -48,7 +48,7 @@ pub(crate) use draft::Hold;
 pub use error::{ResolveError, WorkspaceError};
 pub use file::OpenedFile;
 pub(crate) use lead::{Candidate, Lead, Unopened};
-pub use left::LeftFile;
+pub use left::{Before, LeftFile};
 pub use place::{Kind, Place};
 pub use read::{Opened, ReadTarget};
 pub use restore::DiskRestorer;

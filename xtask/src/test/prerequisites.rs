@@ -1,26 +1,46 @@
 //! The programs that tests need besides cargo: provided where we may, named loudly where we may not.
 
+use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Result, bail};
 
-use crate::cargo::run;
+use crate::cargo::{root, run};
 
-/// A program, the Debian package that has it, and what cannot be tested without it.
+/// A program, the package that has it, and what cannot be tested without it.
 #[derive(Debug)]
 pub(super) struct Prerequisite {
     pub(super) program: &'static str,
-    pub(super) package: &'static str,
+    package: Package,
     pub(super) suite: &'static str,
 }
 
+/// Where a program comes from.
+#[derive(Debug, Clone, Copy)]
+enum Package {
+    /// Debian.
+    Apt(&'static str),
+    /// npm, in these versions; they are kept below the target directory and installed nowhere else.
+    Npm(&'static [&'static str]),
+}
+
+use Package::{Apt, Npm};
+
+const PYRIGHT: &[&str] = &["pyright@1.1.414"];
+const TYPESCRIPT: &[&str] = &["typescript-language-server@4.4.1", "typescript@5.9.3"];
+
 #[rustfmt::skip]
 const PREREQUISITES: &[Prerequisite] = &[
-    Prerequisite { program: "git",     package: "git",        suite: "tidy, and tools inside a repository" },
-    Prerequisite { program: "setpriv", package: "util-linux", suite: "files that an unprivileged user may not touch" },
-    Prerequisite { program: "strace",  package: "strace",     suite: "durable before visible, and what scripts execute, seen from the kernel" },
-    Prerequisite { program: "sqlite3", package: "sqlite3",    suite: "the store, seen from outside" },
-    Prerequisite { program: "tmux",    package: "tmux",       suite: "conversations on a real terminal" },
+    Prerequisite { program: "git",     package: Apt("git"),        suite: "tidy, and tools inside a repository" },
+    Prerequisite { program: "setpriv", package: Apt("util-linux"), suite: "files that an unprivileged user may not touch" },
+    Prerequisite { program: "strace",  package: Apt("strace"),     suite: "durable before visible, and what scripts execute, seen from the kernel" },
+    Prerequisite { program: "sqlite3", package: Apt("sqlite3"),    suite: "the store, seen from outside" },
+    Prerequisite { program: "tmux",    package: Apt("tmux"),       suite: "conversations on a real terminal" },
+    Prerequisite { program: "clangd",  package: Apt("clangd"),     suite: "language servers: clangd" },
+    Prerequisite { program: "node",    package: Apt("nodejs"),     suite: "language servers that misbehave" },
+    Prerequisite { program: "npm",     package: Apt("npm"),        suite: "language servers that come from npm" },
+    Prerequisite { program: "pyright-langserver",         package: Npm(PYRIGHT),    suite: "language servers: pyright" },
+    Prerequisite { program: "typescript-language-server", package: Npm(TYPESCRIPT), suite: "language servers: typescript" },
 ];
 
 /// Whether missing programs may be installed.
@@ -33,14 +53,28 @@ pub(super) enum Install {
 /// Returns what is still missing after installing what could be; on CI nothing may be missing.
 pub(super) fn provide(install: Install) -> Result<Vec<&'static Prerequisite>> {
     let mut missing = absent();
-    if !missing.is_empty() && install == Install::WhereAllowed && is_root() && is_present("apt-get") {
-        if let Err(error) = apt_get(&missing) {
+    if !missing.is_empty() && install == Install::WhereAllowed {
+        if is_root()
+            && is_present("apt-get")
+            && let Err(error) = apt_get(&missing)
+        {
+            println!("could not install: {error:#}");
+        }
+        if is_present("npm")
+            && let Err(error) = npm(&missing)
+        {
             println!("could not install: {error:#}");
         }
         missing = absent();
     }
     for Prerequisite { program, package, suite } in &missing {
-        println!("SKIPPED SUITE {suite}: needs {program} (apt-get install {package})");
+        let how = match package {
+            Apt(package) => format!("apt-get install {package}"),
+            Npm(packages) => {
+                format!("npm install --prefix {} {}", scripts().display(), packages.join(" "))
+            }
+        };
+        println!("SKIPPED SUITE {suite}: needs {program} ({how})");
     }
     if !missing.is_empty() && std::env::var("CI").is_ok_and(|value| value == "true") {
         bail!("on CI no suite may be skipped");
@@ -49,17 +83,51 @@ pub(super) fn provide(install: Install) -> Result<Vec<&'static Prerequisite>> {
 }
 
 fn absent() -> Vec<&'static Prerequisite> {
-    PREREQUISITES.iter().filter(|prerequisite| !is_present(prerequisite.program)).collect()
+    let is_absent = |prerequisite: &&Prerequisite| match prerequisite.package {
+        Apt(_) => !is_present(prerequisite.program),
+        // The ones in these versions, whatever else is there.
+        Npm(_) => !scripts().join("node_modules/.bin").join(prerequisite.program).exists(),
+    };
+    PREREQUISITES.iter().filter(is_absent).collect()
 }
 
 fn apt_get(missing: &[&Prerequisite]) -> Result<()> {
     let apt_get =
         |args: &[&str]| run(Command::new("apt-get").args(args).env("DEBIAN_FRONTEND", "noninteractive"));
-    apt_get(&["update"])?;
-    for prerequisite in missing {
-        apt_get(&["install", "-y", "--no-install-recommends", prerequisite.package])?;
+    let packages = missing.iter().filter_map(|prerequisite| match prerequisite.package {
+        Apt(package) => Some(package),
+        Npm(_) => None,
+    });
+    let packages: Vec<&str> = packages.collect();
+    if packages.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    apt_get(&["update"])?;
+    packages.iter().try_for_each(|package| apt_get(&["install", "-y", "--no-install-recommends", package]))
+}
+
+/// Installs all that come from npm at once, because each installation removes what it does not name.
+fn npm(missing: &[&Prerequisite]) -> Result<()> {
+    if !missing.iter().any(|prerequisite| matches!(prerequisite.package, Npm(_))) {
+        return Ok(());
+    }
+    std::fs::create_dir_all(scripts())?;
+    let mut command = Command::new("npm");
+    command
+        .args(["install", "--no-audit", "--no-fund", "--no-save", "--ignore-scripts", "--prefix"])
+        .arg(scripts());
+    for prerequisite in PREREQUISITES {
+        if let Npm(packages) = prerequisite.package {
+            command.args(packages);
+        }
+    }
+    run(&mut command)
+}
+
+/// Where programs from npm are kept: it goes with `cargo clean`, and stays until then.
+fn scripts() -> PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+    target.join("lsp-servers")
 }
 
 fn is_present(program: &str) -> bool {

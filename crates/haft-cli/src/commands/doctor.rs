@@ -1,12 +1,15 @@
 //! `haft doctor`: looks at everything haft depends on here, and says what is wrong.
 
+use std::path::Path;
+
 use haft::visible;
 use haft_sandbox::Sandbox;
+use haft_tools::{KnownServer, Languages};
 use serde_json::{Value, json};
 
 use crate::cli::{ConsentArgs, Globals};
 use crate::commands::when::size;
-use crate::config::Standing;
+use crate::config::{LanguageWords, Standing};
 use crate::exit::{Exit, Failure};
 use crate::location::{Life, Location, Mode, open_store, ruleset};
 use crate::setting::Setting;
@@ -47,6 +50,7 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal) -> Result<Exit, F
         sandbox(&setting),
     ];
     findings.extend(skills(&setting));
+    findings.extend(servers(&setting));
     findings.extend(setting.config.warnings().iter().map(|warning| Finding {
         about: "warning",
         ok: true,
@@ -92,6 +96,59 @@ fn skills(setting: &Setting) -> Vec<Finding> {
     let names = if names.is_empty() { "none".to_owned() } else { visible(&names.join(", ")) };
     let warnings = found.warnings.into_iter().map(|text| Finding { about: "warning", ok: true, text });
     std::iter::once(Finding { about: "skills", ok: true, text: names }).chain(warnings).collect()
+}
+
+/// The language servers that are found, and how to get those that are not but are for a file in the project's root.
+fn servers(setting: &Setting) -> Vec<Finding> {
+    let finding = |ok: bool, text: String| vec![Finding { about: "lsp", ok, text }];
+    let location = Location::open(setting, &ConsentArgs::default(), Mode::Rehearsal, Life::OneCall);
+    let location = match location {
+        Ok(location) => location,
+        Err(failure) => return vec![Finding::new("lsp", Err(failure))],
+    };
+    let servers = match location.languages() {
+        Languages::On(servers) => servers.list(),
+        Languages::Off => return finding(true, "switched off by the configuration".to_owned()),
+        Languages::Untrusted => {
+            return finding(true, "no language server is started before the project is trusted".to_owned());
+        }
+    };
+    let told = match setting.config.languages() {
+        LanguageWords::On(_) => "asked after every change",
+        LanguageWords::Silence | LanguageWords::Off => {
+            "asked by the tool; \"lsp\": true asks after every change"
+        }
+    };
+    let is_there = |server: &&KnownServer| server.program.is_some();
+    let found: Vec<String> = servers
+        .iter()
+        .filter(is_there)
+        .map(|server| format!("{} ({})", server.name, server.extensions.join(" ")))
+        .collect();
+    let found = if found.is_empty() { "none found".to_owned() } else { found.join(", ") };
+    let mut findings = finding(true, format!("{}; {told}", visible(&found)));
+    let names = file_names(&setting.directory);
+    for server in servers.iter().filter(|server| !is_there(server)) {
+        let is_for = |name: &String| server.extensions.iter().any(|ending| name.ends_with(ending.as_str()));
+        let is_configured = server.install.is_empty();
+        if is_configured || names.iter().any(is_for) {
+            let program = server.command.split(' ').next().unwrap_or_default();
+            let how = if is_configured { "check lsp in the configuration" } else { server.install.as_str() };
+            let text = format!("{} is missing ({program} was not found): {how}", server.name);
+            findings.push(Finding { about: "lsp", ok: !is_configured, text: visible(&text) });
+        }
+    }
+    findings
+}
+
+/// The names of files that are likely to be worked on: in a directory and those right below it.
+fn file_names(directory: &Path) -> Vec<String> {
+    const NAMES_MAX: usize = 2000;
+    let listed = |directory: &Path| std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let below = |entry: &std::fs::DirEntry| entry.file_type().is_ok_and(|found| found.is_dir());
+    let directories = listed(directory).filter(below).map(|entry| entry.path());
+    let all = listed(directory).chain(directories.flat_map(|directory| listed(&directory)));
+    all.take(NAMES_MAX).map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
 fn project(setting: &Setting) -> String {

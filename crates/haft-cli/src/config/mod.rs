@@ -42,6 +42,7 @@ pub(crate) use node::Node;
 pub(crate) use permission::{permission_file, permission_rules, plain_rules};
 pub(crate) use read::{Unread, read_bounded};
 pub(crate) use rules::Standing;
+pub(crate) use settings::LanguageWords;
 
 use crate::paths::{Env, Paths};
 use discover::{Content, Source};

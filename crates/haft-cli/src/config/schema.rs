@@ -62,6 +62,8 @@ enum Texts {
     CommandOnFile,
     /// Endings of names.
     Endings,
+    /// A command.
+    Command,
 }
 
 impl Texts {
@@ -69,6 +71,7 @@ impl Texts {
         match self {
             Texts::CommandOnFile => "an array of texts with \"$FILE\" in one of its arguments",
             Texts::Endings => "an array of texts that begin with a dot",
+            Texts::Command => "an array of texts, the program first",
         }
     }
 
@@ -76,6 +79,7 @@ impl Texts {
         match self {
             Texts::CommandOnFile => texts.iter().skip(1).any(|text| text.contains("$FILE")),
             Texts::Endings => texts.iter().all(|text| text.starts_with('.')),
+            Texts::Command => texts.first().is_some_and(|program| !program.is_empty()),
         }
     }
 }
@@ -150,13 +154,25 @@ const EXPERIMENTAL: &[Key] = &[
     both("primary_tools", Holds::List),
 ];
 
-const FILES: &[Key] = &[haft("format_seconds", Holds::Count), haft("require_read", Holds::Switch)];
+const FILES: &[Key] = &[
+    haft("diagnose_seconds", Holds::Count),
+    haft("format_seconds", Holds::Count),
+    haft("require_read", Holds::Switch),
+];
 
 const FORMATTER: &[Key] = &[
     both("command", Holds::Texts(Texts::CommandOnFile)),
     both("disabled", Holds::Switch),
     both("environment", Holds::TextsByName),
     both("extensions", Holds::Texts(Texts::Endings)),
+];
+
+const LSP: &[Key] = &[
+    both("command", Holds::Texts(Texts::Command)),
+    both("disabled", Holds::Switch),
+    both("env", Holds::TextsByName),
+    both("extensions", Holds::Texts(Texts::Endings)),
+    both("initialization", Holds::Any),
 ];
 
 /// The name of a profile, or all of this.
@@ -193,7 +209,7 @@ const TOP: &[Key] = &[
     both("keybinds", Holds::Any),
     both("layout", Holds::Any),
     both("logLevel", Holds::Any),
-    both("lsp", Holds::Any),
+    both("lsp", Holds::SwitchOrNamed(LSP)),
     both("mcp", Holds::Any),
     both("mode", Holds::Named(AGENT)),
     both("model", Holds::Text),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use haft::Limits;
 use haft::preview::Budget;
 use haft_store::JournalBounds;
-use haft_tools::{FORMATTING_TIME, FormatterEntry};
+use haft_tools::{DIAGNOSING_TIME, FORMATTING_TIME, FormatterEntry, ServerEntry};
 
 use super::Config;
 use super::agents::DEFAULT_AGENT;
@@ -56,6 +56,17 @@ pub(crate) struct SandboxWords<'c> {
     pub(crate) hosts: Vec<&'c str>,
     /// How much memory one may use.
     pub(crate) memory_bytes: Option<u64>,
+}
+
+/// What is said about language servers.
+#[derive(Debug, PartialEq)]
+pub(crate) enum LanguageWords {
+    /// Nothing: they answer questions, but nobody waits for them after a change.
+    Silence,
+    /// There are to be none.
+    Off,
+    /// They are to be used, and these as it is said.
+    On(Vec<ServerEntry>),
 }
 
 /// A feature that is off unless somebody asks for it.
@@ -155,24 +166,39 @@ impl Config {
     /// The formatters that are configured; `None` if none is to be used, not even those that are built in.
     pub(crate) fn formatters(&self) -> Option<Vec<FormatterEntry>> {
         let formatter = self.get("formatter")?;
-        let texts = |node: &Node| {
-            let items = node.as_list().unwrap_or_default();
-            items.iter().filter_map(Node::as_text).map(str::to_owned).collect::<Vec<_>>()
-        };
         let entry = |Entry { key, value, .. }: &Entry| FormatterEntry {
             name: key.clone(),
             disabled: value.get("disabled").and_then(Node::as_bool) == Some(true),
-            command: value.get("command").map(texts),
-            environment: value.get("environment").map_or_else(Vec::new, |table| {
-                let variable = |entry: &Entry| Some((entry.key.clone(), entry.value.as_text()?.to_owned()));
-                table.entries().iter().filter_map(variable).collect()
-            }),
-            extensions: value.get("extensions").map(texts),
+            command: value.get("command").map(Node::texts),
+            environment: variables(value.get("environment")),
+            extensions: value.get("extensions").map(Node::texts),
         };
         match formatter.as_bool() {
             Some(false) => None,
             Some(true) | None => Some(formatter.entries().iter().map(entry).collect()),
         }
+    }
+
+    /// Whether language servers are wanted, and what is configured of them.
+    pub(crate) fn languages(&self) -> LanguageWords {
+        let Some(lsp) = self.get("lsp") else { return LanguageWords::Silence };
+        let entry = |Entry { key, value, .. }: &Entry| ServerEntry {
+            name: key.clone(),
+            disabled: value.get("disabled").and_then(Node::as_bool) == Some(true),
+            command: value.get("command").map(Node::texts),
+            environment: variables(value.get("env")),
+            extensions: value.get("extensions").map(Node::texts),
+            initialization: value.get("initialization").map(Node::json),
+        };
+        match lsp.as_bool() {
+            Some(false) => LanguageWords::Off,
+            Some(true) | None => LanguageWords::On(lsp.entries().iter().map(entry).collect()),
+        }
+    }
+
+    /// How much time language servers are given after a call.
+    pub(crate) fn diagnosing_time(&self) -> Duration {
+        self.count("files", "diagnose_seconds").map_or(DIAGNOSING_TIME, Duration::from_secs)
     }
 
     /// How much time formatters are given after a call.
@@ -271,4 +297,9 @@ impl Config {
     fn count(&self, table: &str, key: &str) -> Option<u64> {
         self.get(table)?.get(key)?.as_count()
     }
+}
+
+fn variables(table: Option<&Node>) -> Vec<(String, String)> {
+    let variable = |entry: &Entry| Some((entry.key.clone(), entry.value.as_text()?.to_owned()));
+    table.map_or_else(Vec::new, |table| table.entries().iter().filter_map(variable).collect())
 }

@@ -11,6 +11,7 @@ mod contract;
 mod documents;
 mod formatters;
 mod grants;
+mod language_servers;
 mod models;
 mod outputs;
 mod permissions;

@@ -76,6 +76,7 @@ impl Bench {
             require_read: false,
             processes: Arc::new(processes),
             after: Arc::new([]),
+            languages: haft_tools::Languages::Off,
             jobs: Some(jobs.clone()),
             hooks,
             asker: Arc::new(haft::permission::Nobody(String::new())),

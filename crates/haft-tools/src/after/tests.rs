@@ -31,7 +31,7 @@ impl AfterChange for Step {
                 Ok(text) => (text, None),
                 Err(error) => (None, Some(error)),
             };
-            Aftermath { file, by: "it".to_owned(), text, error }
+            Aftermath { file, by: "it".to_owned(), text, error, verdict: None }
         };
         Box::pin(std::future::ready(files.iter().enumerate().map(aftermath).collect()))
     }

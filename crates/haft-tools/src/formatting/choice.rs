@@ -1,6 +1,5 @@
 //! Which formatters are for a file, and where their programs are.
 
-use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -69,12 +68,7 @@ impl Formatters {
             let modules = self.above(file).map(|directory| directory.join("node_modules/.bin").join(name));
             modules.into_iter().find(|path| is_program(path))
         };
-        let on_path = || {
-            let path = self.processes.environment.iter().find(|(variable, _)| variable == "PATH");
-            let path = path.map_or(OsStr::new(""), |(_, path)| path);
-            std::env::split_paths(path).map(|directory| directory.join(name)).find(|path| is_program(path))
-        };
-        own.or_else(in_modules).or_else(on_path)
+        own.or_else(in_modules).or_else(|| self.processes.on_path(name))
     }
 
     /// The edition of Rust that a file is written in, by the nearest manifest that says so.

@@ -98,7 +98,7 @@ impl Processes {
     }
 
     /// A profile that lets a program look, and change one directory.
-    fn looking(&self, writable: Option<&Path>, readable: &[&Path]) -> Profile {
+    pub(super) fn looking(&self, writable: Option<&Path>, readable: &[&Path]) -> Profile {
         if self.confinement.profile == ProfileName::FullAccess {
             return Profile::full_access();
         }

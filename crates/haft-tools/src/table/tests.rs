@@ -72,6 +72,7 @@ fn what_needs_a_person_or_a_feature_is_shown_with_it() {
     assert_eq!(added("desktop", &["plan"]), ["question"]);
     assert_eq!(added("cli", &["plan"]), ["question", "plan_exit", "plan_enter"]);
     assert_eq!(added("mcp", &["batch", "plan"]), ["batch"]);
+    assert_eq!(added("mcp", &["lsp"]), ["lsp"]);
 }
 
 #[test]
@@ -96,6 +97,7 @@ fn tools_that_change_files_share_an_action() {
         "skill skill",
         "apply_patch edit",
         "patch edit",
+        "lsp lsp",
         "batch batch",
         "plan_exit plan_exit",
         "plan_enter plan_enter",

@@ -17,6 +17,17 @@ pub struct LeftFile {
     pub(super) after: Image,
 }
 
+/// What a file held before a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Before<'a> {
+    /// There was none.
+    Nothing,
+    /// A text in UTF-8.
+    Text(&'a str),
+    /// Something else, or more than is in memory.
+    Unknown,
+}
+
 impl LeftFile {
     /// Where it is.
     pub fn place(&self) -> &Place {
@@ -30,9 +41,15 @@ impl LeftFile {
 
     /// What it holds, where that is text in UTF-8 and in memory.
     pub fn text(&self) -> Option<&str> {
-        let text = image::text(&self.after)
-            .or_else(|| image::bytes(&self.after).and_then(|bytes| std::str::from_utf8(bytes).ok()))?;
-        (!text.contains('\0')).then_some(text)
+        text(&self.after)
+    }
+
+    /// What it held before the call.
+    pub fn before(&self) -> Before<'_> {
+        match &self.before {
+            None => Before::Nothing,
+            Some(image) => text(image).map_or(Before::Unknown, Before::Text),
+        }
     }
 
     /// Plans to put another text there. It is the end of what was agreed to, so nobody is asked again.
@@ -53,4 +70,10 @@ impl LeftFile {
     pub(crate) fn change(&self) -> String {
         difference(&self.place, self.before.as_ref(), Some(&self.after))
     }
+}
+
+fn text(image: &Image) -> Option<&str> {
+    let text = image::text(image)
+        .or_else(|| image::bytes(image).and_then(|bytes| std::str::from_utf8(bytes).ok()))?;
+    (!text.contains('\0')).then_some(text)
 }

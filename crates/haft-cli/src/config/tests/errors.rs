@@ -457,3 +457,26 @@ fn a_formatter_that_could_do_nothing_is_an_error_where_it_stands() {
         .join("\n"),
     );
 }
+
+#[test]
+fn a_language_server_that_could_do_nothing_is_an_error_where_it_stands() {
+    let complaint = |lsp: &str| {
+        let text = format!("{{\"lsp\": {lsp}}}");
+        World::with("repo/haft.jsonc", &text).complaint().lines().next().unwrap_or_default().to_owned()
+    };
+    expect![[r#"
+        repo/haft.jsonc:1:9: expected true, false or an object, found "on"
+        repo/haft.jsonc:1:27: expected an array of texts, the program first, found an array
+        repo/haft.jsonc:1:30: expected an array of texts that begin with a dot, found an array
+        repo/haft.jsonc:1:16: unknown key "environment""#]]
+    .assert_eq(
+        &[
+            "\"on\"",
+            r#"{"x": {"command": []}}"#,
+            r#"{"x": {"extensions": ["rs"]}}"#,
+            r#"{"x": {"environment": {"A": "1"}}}"#,
+        ]
+        .map(complaint)
+        .join("\n"),
+    );
+}

@@ -85,3 +85,27 @@ fn formatters_are_off_unless_somebody_asks_for_them() {
     let project = World::with("repo/opencode.json", r#"{"formatter": true}"#);
     assert_eq!((project.untrusted().formatters(), project.trusted().formatters()), (None, Some(Vec::new())));
 }
+
+#[test]
+fn language_servers_are_waited_for_only_where_somebody_asks_for_it() {
+    use crate::config::LanguageWords;
+
+    assert_eq!(World::new().trusted().languages(), LanguageWords::Silence);
+    assert_eq!(config(r#"{"lsp": false}"#).trusted().languages(), LanguageWords::Off);
+    assert_eq!(config(r#"{"lsp": true}"#).trusted().languages(), LanguageWords::On(Vec::new()));
+    let found = config(
+        r#"{"files": {"diagnose_seconds": 3}, "lsp": {"gopls": {"disabled": true}, "mine": {
+            "command": ["mine", "--stdio"], "extensions": [".m"], "env": {"A": "b"}, "initialization": {"x": [1]}}}}"#,
+    );
+    let found = found.trusted();
+    let LanguageWords::On(entries) = found.languages() else { panic!("{:?}", found.languages()) };
+    let [gopls, mine] = &entries[..] else { panic!("{entries:?}") };
+    assert!(gopls.disabled && gopls.command.is_none() && gopls.initialization.is_none());
+    assert_eq!((mine.name.as_str(), mine.disabled), ("mine", false));
+    assert_eq!(mine.command.as_ref().unwrap().join(" "), "mine --stdio");
+    assert_eq!(mine.environment, [("A".to_owned(), "b".to_owned())]);
+    assert_eq!(mine.initialization, Some(serde_json::json!({ "x": [1] })));
+    assert_eq!(found.diagnosing_time().as_secs(), 3);
+    let project = World::with("repo/opencode.json", r#"{"lsp": true}"#);
+    assert_eq!(project.untrusted().languages(), LanguageWords::Silence);
+}

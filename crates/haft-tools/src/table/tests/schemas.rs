@@ -479,6 +479,88 @@ fn schemas_are_what_models_know() {
           ]
         }
 
+        lsp
+        {
+          "type": "object",
+          "additionalProperties": false,
+          "properties": {
+            "operation": {
+              "oneOf": [
+                {
+                  "type": "string",
+                  "const": "goToDefinition",
+                  "description": "Where a symbol is defined."
+                },
+                {
+                  "type": "string",
+                  "const": "findReferences",
+                  "description": "Where a symbol is used."
+                },
+                {
+                  "type": "string",
+                  "const": "hover",
+                  "description": "The documentation and type of a symbol."
+                },
+                {
+                  "type": "string",
+                  "const": "documentSymbol",
+                  "description": "The symbols of a file."
+                },
+                {
+                  "type": "string",
+                  "const": "workspaceSymbol",
+                  "description": "The symbols of the project."
+                },
+                {
+                  "type": "string",
+                  "const": "goToImplementation",
+                  "description": "What implements an interface or an abstract method."
+                },
+                {
+                  "type": "string",
+                  "const": "prepareCallHierarchy",
+                  "description": "The item of the call hierarchy at a place."
+                },
+                {
+                  "type": "string",
+                  "const": "incomingCalls",
+                  "description": "What calls the function at a place."
+                },
+                {
+                  "type": "string",
+                  "const": "outgoingCalls",
+                  "description": "What the function at a place calls."
+                }
+              ],
+              "description": "What to ask."
+            },
+            "filePath": {
+              "type": "string",
+              "description": "The file: absolute, or relative to the working directory."
+            },
+            "line": {
+              "type": "integer",
+              "minimum": 1,
+              "description": "The line, counted from 1."
+            },
+            "character": {
+              "type": "integer",
+              "minimum": 1,
+              "description": "The character in the line, counted from 1."
+            },
+            "query": {
+              "type": "string",
+              "description": "What names of symbols must match, for workspaceSymbol; leave it out for all that the server tells."
+            }
+          },
+          "required": [
+            "operation",
+            "filePath",
+            "line",
+            "character"
+          ]
+        }
+
         batch
         {
           "type": "object",

@@ -1,0 +1,121 @@
+// A language server that does what its arguments tell it to, right or wrong. It writes down what it is sent.
+const fs = require("fs");
+const modes = new Set(process.argv.slice(2));
+const log = (line) => { try { fs.appendFileSync("heard.log", line + "\n"); } catch {} };
+const on = (mode) => modes.has(mode);
+const once = (name) => { try { fs.writeFileSync(name, "", { flag: "wx" }); return true; } catch { return false; } };
+const send = (message) => {
+  const body = Buffer.from(JSON.stringify({ jsonrpc: "2.0", ...message }));
+  process.stdout.write(Buffer.concat([Buffer.from(`Content-Length: ${body.length}\r\n\r\n`), body]));
+};
+const reply = (id, result) => send({ id, result });
+
+if (on("usage")) { console.log("usage: fake [options]\n\n\r\n\r\n"); setInterval(() => {}, 1000); }
+if (on("dies")) { console.error("starting up\nerror: no licence\n    at start (x.js:1)"); process.exit(3); }
+if (on("writes")) { try { fs.writeFileSync("written.txt", "x"); } catch { log("could not write"); } }
+
+// A line that says "bad" is an error, one that says "poor" a warning.
+const problems = (text) => text.split("\n").flatMap((line, at) => {
+  const kind = line.includes("bad") ? 1 : line.includes("poor") ? 2 : 0;
+  const range = { start: { line: at, character: 0 }, end: { line: at, character: line.length } };
+  return kind ? [{ range, severity: kind, message: `this line is ${kind === 1 ? "bad" : "poor"}: ${line}` }] : [];
+});
+
+let asked = 0;
+const waiting = new Map();
+const ask = (method, params) => new Promise((resolve) => {
+  const id = `fake-${++asked}`;
+  waiting.set(id, resolve);
+  send({ id, method, params });
+});
+
+let last = null;
+const texts = new Map();
+const publish = (uri, version, text) =>
+  send({ method: "textDocument/publishDiagnostics", params: { uri, version, diagnostics: problems(text) } });
+
+const changed = (uri, version, text) => {
+  texts.set(uri, text);
+  if (on("pull") || on("finds-nothing")) return;
+  if (on("dies-at-changes")) process.exit(9);
+  if (on("no-versions")) {
+    // First what is quick to find, then all of it; and nothing where nothing is new.
+    const found = JSON.stringify(problems(text));
+    if (found === "[]" && last === "[]") return;
+    last = found;
+    publish(uri, undefined, "");
+    setTimeout(() => publish(uri, undefined, text), 40);
+    return;
+  }
+  if (on("stale") && version > 1) publish(uri, version - 1, "bad and old");
+  setTimeout(() => publish(uri, version, text), on("slow") ? 2000 : 10);
+};
+
+const handle = async ({ id, method, params, result }) => {
+  if (method === undefined) return waiting.get(id)?.(result);
+  log(method);
+  switch (method) {
+    case "initialize":
+      if (on("never-ready")) return;
+      if (on("refuses")) return send({ id, error: { code: -32603, message: "this project is not for me" } });
+      if (params.processId !== null) process.exit(1);
+      return reply(id, { capabilities: {
+        positionEncoding: on("bytes") ? "utf-8" : undefined,
+        textDocumentSync: { openClose: true, change: 1, save: true },
+        hoverProvider: true, definitionProvider: true, referencesProvider: true, documentSymbolProvider: true,
+        callHierarchyProvider: true, diagnosticProvider: on("pull") ? {} : undefined } });
+    case "shutdown":
+      if (on("stays")) return;
+      return reply(id, null);
+    case "exit":
+      return process.exit(0);
+    case "textDocument/didOpen":
+      if (on("deaf")) { isDeaf = true; process.stdin.pause(); return; }
+      return changed(params.textDocument.uri, params.textDocument.version, params.textDocument.text);
+    case "textDocument/didChange":
+      return changed(params.textDocument.uri, params.textDocument.version, params.contentChanges[0].text);
+    case "textDocument/diagnostic":
+      return reply(id, { kind: "full", items: problems(texts.get(params.textDocument.uri)) });
+    case "textDocument/hover":
+      if (on("mute")) return;
+      if (on("dies-when-asked")) process.exit(7);
+      if (on("dies-once") && once("died")) process.exit(7);
+      if (on("undecided") && once("decided")) return send({ id, error: { code: -32801, message: "content modified" } });
+      if (on("complains")) return send({ id, error: { code: -32603, message: "cannot \u001b[31mdo that" } });
+      if (on("asks")) {
+        const configured = await ask("workspace/configuration", { items: [{ section: "a.b" }, { section: "c" }] });
+        await ask("client/registerCapability", { registrations: [] });
+        await ask("window/workDoneProgress/create", { token: 1 });
+        const folders = await ask("workspace/workspaceFolders", null);
+        return reply(id, { contents: { configured, folders } });
+      }
+      return reply(id, { contents: JSON.stringify(params.position) });
+    case "textDocument/references": {
+      const place = { start: { line: 0, character: 0 }, end: { line: 0, character: 1 } };
+      const root = params.textDocument.uri.replace(/[^/]*$/, "");
+      return reply(id, ["open.fake", "secret.fake"].map((name) => ({ uri: root + name, range: place })));
+    }
+    case "textDocument/documentSymbol":
+      return reply(id, null);
+    case "textDocument/definition":
+      return reply(id, { contents: texts.get(params.textDocument.uri) });
+    default:
+      if (id !== undefined) send({ id, error: { code: -32601, message: "method not found" } });
+  }
+};
+
+let isDeaf = false;
+let heard = Buffer.alloc(0);
+process.stdin.on("data", (data) => {
+  heard = Buffer.concat([heard, data]);
+  while (!isDeaf) {
+    const end = heard.indexOf("\r\n\r\n");
+    if (end < 0) return;
+    const length = Number(/content-length: *(\d+)/i.exec(heard.subarray(0, end).toString())[1]);
+    if (heard.length < end + 4 + length) return;
+    const message = JSON.parse(heard.subarray(end + 4, end + 4 + length).toString());
+    heard = heard.subarray(end + 4 + length);
+    handle(message);
+  }
+});
+process.stdin.on("end", () => process.exit(0));

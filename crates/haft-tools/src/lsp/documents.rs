@@ -1,0 +1,210 @@
+//! The files that a server has open: what it was sent of each, and what it found.
+
+use std::collections::HashMap;
+use std::fs::Metadata;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use serde_json::{Value, json};
+
+use super::position::Units;
+use super::{address, problems, servers};
+use crate::after::Problem;
+
+/// So many files are open at a time; the one that was not used for longest is closed.
+const OPEN_MAX: usize = 64;
+
+/// The open files of one server.
+#[derive(Default)]
+pub(super) struct Documents {
+    open: HashMap<PathBuf, Document>,
+    /// Counts uses.
+    clock: u64,
+    /// Whether this server says which version its findings are of.
+    pub(super) gives_versions: Option<bool>,
+    /// The longest that it has taken to say what it found after a change.
+    pub(super) slowest: Duration,
+}
+
+/// An open file.
+pub(super) struct Document {
+    pub(super) version: i32,
+    pub(super) text: Arc<str>,
+    /// When this version was sent.
+    pub(super) sent: Instant,
+    stamp: Option<Stamp>,
+    used: u64,
+    /// What was found last.
+    pub(super) found: Option<Found>,
+    /// The problems that it is known to have, because whoever changed it was told.
+    pub(super) known: Option<Baseline>,
+}
+
+/// What new problems are told from.
+#[derive(Clone)]
+pub(super) struct Baseline {
+    pub(super) problems: Arc<[Problem]>,
+    /// The text that had them.
+    pub(super) text: Arc<str>,
+}
+
+/// What a server found in a file.
+#[derive(Clone)]
+pub(super) struct Found {
+    /// The newest version that it can be about.
+    pub(super) version: i32,
+    /// Whether the server said that it is about this version.
+    pub(super) is_certain: bool,
+    pub(super) at: Instant,
+    pub(super) problems: Arc<[Problem]>,
+}
+
+/// By which a file on disk is known to have changed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Stamp {
+    bytes: u64,
+    changed: Option<SystemTime>,
+}
+
+impl Stamp {
+    fn of(found: &Metadata) -> Stamp {
+        Stamp { bytes: found.len(), changed: found.modified().ok() }
+    }
+}
+
+/// What has to be sent to a server, in this order.
+pub(super) type Notices = Vec<(&'static str, Value)>;
+
+impl Documents {
+    /// Makes a file hold a text for the server. Returns its version and what has to be sent.
+    pub(super) fn put(&mut self, path: &Path, text: &str) -> (i32, Notices) {
+        self.clock += 1;
+        let (clock, uri) = (self.clock, address::of(path));
+        let stamp = path.metadata().ok().as_ref().map(Stamp::of);
+        if let Some(document) = self.open.get_mut(path) {
+            (document.used, document.stamp) = (clock, stamp);
+            if *document.text == *text {
+                return (document.version, Vec::new());
+            }
+            document.version += 1;
+            // Whoever knows better says so afterwards.
+            document.known = None;
+            (document.text, document.sent) = (text.into(), Instant::now());
+            let changed = json!({
+                "textDocument": { "uri": uri, "version": document.version },
+                "contentChanges": [{ "text": text }],
+            });
+            return (document.version, vec![("textDocument/didChange", changed)]);
+        }
+        let mut notices: Notices = self.make_room().into_iter().collect();
+        let document = Document {
+            version: 1,
+            text: text.into(),
+            sent: Instant::now(),
+            stamp,
+            used: clock,
+            found: None,
+            known: None,
+        };
+        self.open.insert(path.to_owned(), document);
+        let language = servers::language(path);
+        let opened =
+            json!({ "textDocument": { "uri": uri, "languageId": language, "version": 1, "text": text } });
+        notices.push(("textDocument/didOpen", opened));
+        (1, notices)
+    }
+
+    pub(super) fn get(&self, path: &Path) -> Option<&Document> {
+        self.open.get(path)
+    }
+
+    pub(super) fn get_mut(&mut self, path: &Path) -> Option<&mut Document> {
+        self.open.get_mut(path)
+    }
+
+    /// The open files that are not on disk as they were when they were last sent.
+    pub(super) fn outdated(&self) -> Vec<PathBuf> {
+        let is_outdated = |(path, document): &(&PathBuf, &Document)| {
+            path.metadata().ok().as_ref().map(Stamp::of) != document.stamp
+        };
+        self.open.iter().filter(is_outdated).map(|(path, _)| path.clone()).collect()
+    }
+
+    /// Closes a file. Returns what has to be sent.
+    pub(super) fn close(&mut self, path: &Path) -> Option<(&'static str, Value)> {
+        self.open.remove(path)?;
+        Some(("textDocument/didClose", json!({ "textDocument": { "uri": address::of(path) } })))
+    }
+
+    /// Takes what the server found, by itself or when asked. What is about a file that is not open, or about a version
+    /// that is gone, is of no use.
+    pub(super) fn find(&mut self, path: &Path, version: Option<i32>, diagnostics: &Value, units: Units) {
+        let Some(document) = self.open.get_mut(path) else { return };
+        self.gives_versions = Some(version.is_some() || self.gives_versions == Some(true));
+        if version.is_some_and(|version| version < document.version) {
+            return;
+        }
+        let is_first = document.found.as_ref().is_none_or(|found| found.version < document.version);
+        if document.version > 1 && is_first {
+            self.slowest = self.slowest.max(document.sent.elapsed());
+        }
+        document.found = Some(Found {
+            version: document.version,
+            is_certain: version.is_some(),
+            at: Instant::now(),
+            problems: problems::errors(diagnostics, &document.text, units).into(),
+        });
+    }
+
+    fn make_room(&mut self) -> Option<(&'static str, Value)> {
+        if self.open.len() < OPEN_MAX {
+            return None;
+        }
+        let oldest = self.open.iter().min_by_key(|(_, document)| document.used)?.0.clone();
+        self.close(&oldest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_have_versions_and_what_is_unchanged_is_not_sent_again() {
+        let mut documents = Documents::default();
+        let path = Path::new("/p/a.rs");
+        let (version, sent) = documents.put(path, "one");
+        assert_eq!((version, sent[0].0), (1, "textDocument/didOpen"));
+        assert_eq!(sent[0].1["textDocument"]["languageId"], "rust");
+        assert!(documents.put(path, "one").1.is_empty());
+        let (version, sent) = documents.put(path, "two");
+        assert_eq!((version, sent[0].0), (2, "textDocument/didChange"));
+        assert_eq!(sent[0].1["contentChanges"], json!([{ "text": "two" }]));
+    }
+
+    #[test]
+    fn what_is_about_an_older_version_is_not_taken() {
+        let mut documents = Documents::default();
+        let path = Path::new("/p/a.rs");
+        documents.put(path, "one");
+        documents.put(path, "two");
+        documents.find(path, Some(1), &json!([]), Units::Utf16);
+        assert!(documents.get(path).unwrap().found.is_none());
+        documents.find(path, Some(2), &json!([]), Units::Utf16);
+        assert!(documents.get(path).unwrap().found.as_ref().is_some_and(|found| found.is_certain));
+        documents.find(Path::new("/p/other.rs"), Some(2), &json!([]), Units::Utf16);
+        assert!(documents.get(Path::new("/p/other.rs")).is_none());
+    }
+
+    #[test]
+    fn no_more_than_so_many_are_open() {
+        let mut documents = Documents::default();
+        let path = |number: usize| PathBuf::from(format!("/p/{number}.rs"));
+        (0..OPEN_MAX).for_each(|number| drop(documents.put(&path(number), "")));
+        documents.put(&path(0), "");
+        let (_, sent) = documents.put(&path(OPEN_MAX), "");
+        assert_eq!(sent[0].1["textDocument"]["uri"], "file:///p/1.rs");
+        assert_eq!(documents.open.len(), OPEN_MAX);
+    }
+}

@@ -1,0 +1,317 @@
+//! What the threads of a server and those who ask it share: who waits for which answer, and how far the server is.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{SyncSender, TrySendError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use haft_sandbox::Watch;
+use serde_json::{Value, json};
+use tokio::sync::{oneshot, watch};
+
+use super::answers::{self, Asked};
+use super::capabilities::Capabilities;
+use super::documents::Documents;
+use super::{address, framing};
+
+/// Between being asked to end and being made to.
+pub(super) const GRACE: Duration = Duration::from_secs(2);
+
+/// Why there is no answer.
+#[derive(Debug, Clone, thiserror::Error)]
+pub(crate) enum RequestError {
+    /// The server is gone.
+    #[error("it ended: {}", .0.why)]
+    Gone(Arc<Ended>),
+    /// It takes too long.
+    #[error("it gave no answer within {} s", .0.as_secs_f32())]
+    TimedOut(Duration),
+    /// It takes nothing any more.
+    #[error("it no longer reads what it is sent")]
+    Deaf,
+    /// It says that it cannot.
+    #[error("it says: {message}")]
+    Refused {
+        /// The protocol's code.
+        code: i64,
+        /// Its words.
+        message: String,
+    },
+}
+
+/// The end of a server.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    /// How it came to its end.
+    pub(super) why: String,
+    /// Whether it was asked to.
+    pub(super) is_wanted: bool,
+    pub(super) at: Instant,
+    /// How long it ran.
+    pub(super) lived: Duration,
+}
+
+/// How far a server is.
+#[derive(Debug, Clone)]
+pub(super) enum Phase {
+    Starting,
+    Ready(Arc<Capabilities>),
+    Gone(Arc<Ended>),
+}
+
+/// What a server is started for.
+pub(super) struct Purpose {
+    pub(super) root: PathBuf,
+    pub(super) initialization: Value,
+    /// After so long without use it is ended.
+    pub(super) idle: Duration,
+}
+
+pub(super) struct Shared {
+    pub(super) purpose: Purpose,
+    pub(super) started: Instant,
+    pub(super) phase: watch::Sender<Phase>,
+    /// Changes whenever the server found or finished something.
+    pub(super) news: watch::Sender<u64>,
+    pub(super) state: Mutex<State>,
+    pub(super) outbox: Mutex<Option<SyncSender<Vec<u8>>>>,
+    pub(super) holds: Mutex<Option<Watch>>,
+}
+
+#[derive(Default)]
+pub(super) struct State {
+    next: i64,
+    pub(super) pending: HashMap<i64, Pending>,
+    pub(super) documents: Documents,
+    /// What the server says it is busy with.
+    progress: HashSet<String>,
+    pub(super) has_progressed: bool,
+    /// So many times in a row nothing was found in time.
+    pub(super) silences: u32,
+    pub(super) closing: Option<Instant>,
+    /// Why it would not begin.
+    pub(super) complaint: Option<String>,
+    pub(super) used: Option<Instant>,
+}
+
+/// Who waits for an answer.
+pub(super) enum Pending {
+    Asker(oneshot::Sender<Result<Value, RequestError>>),
+    Start,
+    End,
+}
+
+/// Takes back a request that nobody waits for any more.
+pub(super) struct Unasked<'a> {
+    pub(super) shared: &'a Shared,
+    pub(super) id: i64,
+}
+
+impl Drop for Unasked<'_> {
+    fn drop(&mut self) {
+        let was_pending = self.shared.state().pending.remove(&self.id).is_some();
+        if was_pending {
+            let params = json!({ "id": self.id });
+            self.shared.send(&json!({ "jsonrpc": "2.0", "method": "$/cancelRequest", "params": params }));
+        }
+    }
+}
+
+impl Shared {
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sends a request; `None` if it cannot be sent.
+    pub(super) fn ask(&self, method: &str, params: &Value, pending: Pending) -> Option<i64> {
+        let mut state = self.state();
+        state.next += 1;
+        let id = state.next;
+        state.pending.insert(id, pending);
+        state.used = Some(Instant::now());
+        let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+        if self.send(&message) {
+            return Some(id);
+        }
+        state.pending.remove(&id);
+        None
+    }
+
+    /// Puts a message where it is sent from; `false` if nobody reads.
+    pub(super) fn send(&self, message: &Value) -> bool {
+        let outbox = self.outbox.lock().unwrap_or_else(PoisonError::into_inner);
+        match outbox.as_ref().map(|outbox| outbox.try_send(framing::encode(message))) {
+            Some(Ok(())) => true,
+            Some(Err(TrySendError::Full(_) | TrySendError::Disconnected(_))) | None => false,
+        }
+    }
+
+    /// Takes a message of the server's.
+    pub(super) fn hear(&self, message: &Value) {
+        match (message["method"].as_str(), message.get("id")) {
+            (Some(method), Some(id)) => {
+                let asked = Asked { root: &self.purpose.root, initialization: &self.purpose.initialization };
+                self.send(&answers::answer(&asked, id, method, &message["params"]));
+            }
+            (Some(method), None) => self.note(method, &message["params"]),
+            (None, Some(id)) => {
+                let pending = id.as_i64().and_then(|id| self.state().pending.remove(&id));
+                self.take(pending, message);
+            }
+            (None, None) => {}
+        }
+    }
+
+    fn take(&self, pending: Option<Pending>, message: &Value) {
+        match pending {
+            // Somebody who no longer waits, or nobody ever.
+            None => {}
+            Some(Pending::Asker(asker)) => {
+                let _gone = asker.send(outcome(message));
+            }
+            Some(Pending::Start) => match outcome(message) {
+                Ok(introduced) => self.begin(&introduced),
+                Err(refused) => {
+                    self.state().complaint = Some(refused.to_string());
+                    self.kill();
+                }
+            },
+            Some(Pending::End) => {
+                self.send(&json!({ "jsonrpc": "2.0", "method": "exit" }));
+                // Once that is written, there is nothing more to read.
+                *self.outbox.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            }
+        }
+    }
+
+    fn begin(&self, introduced: &Value) {
+        self.send(&json!({ "jsonrpc": "2.0", "method": "initialized", "params": {} }));
+        if !self.purpose.initialization.is_null() {
+            let params = json!({ "settings": self.purpose.initialization });
+            self.send(&json!({
+                "jsonrpc": "2.0", "method": "workspace/didChangeConfiguration", "params": params,
+            }));
+        }
+        self.phase.send_replace(Phase::Ready(Arc::new(Capabilities::of(introduced))));
+    }
+
+    fn note(&self, method: &str, params: &Value) {
+        match method {
+            "textDocument/publishDiagnostics" => {
+                let Some(path) = params["uri"].as_str().and_then(address::path) else { return };
+                let version = params["version"].as_i64().and_then(|version| i32::try_from(version).ok());
+                self.found(&path, version, &params["diagnostics"]);
+            }
+            "$/progress" => {
+                let token = params["token"].to_string();
+                let mut state = self.state();
+                state.has_progressed = true;
+                match params["value"]["kind"].as_str() {
+                    Some("begin") => {
+                        state.progress.insert(token);
+                    }
+                    Some("end") => {
+                        state.progress.remove(&token);
+                    }
+                    Some(_) | None => return,
+                }
+            }
+            _ => return,
+        }
+        self.tell_news();
+    }
+
+    /// Takes what the server found in a file.
+    pub(super) fn found(&self, path: &Path, version: Option<i32>, diagnostics: &Value) {
+        let units = match &*self.phase.borrow() {
+            Phase::Ready(capabilities) => capabilities.units,
+            Phase::Starting | Phase::Gone(_) => return,
+        };
+        let mut state = self.state();
+        state.silences = 0;
+        state.documents.find(path, version, diagnostics, units);
+    }
+
+    pub(super) fn tell_news(&self) {
+        self.news.send_modify(|count| *count = count.wrapping_add(1));
+    }
+
+    /// Whether the server says that it is busy.
+    pub(super) fn is_busy(&self) -> bool {
+        !self.state().progress.is_empty()
+    }
+
+    pub(super) fn begin_close(&self) {
+        let is_ready = matches!(&*self.phase.borrow(), Phase::Ready(_));
+        {
+            let mut state = self.state();
+            if state.closing.is_some() {
+                return;
+            }
+            state.closing = Some(Instant::now());
+        }
+        // One that has not begun has nothing to put in order.
+        if !is_ready || self.ask("shutdown", &Value::Null, Pending::End).is_none() {
+            self.kill();
+        }
+    }
+
+    /// Has everything of it killed. The thread that listens finds out.
+    pub(super) fn kill(&self) {
+        if let Some(watch) = &*self.holds.lock().unwrap_or_else(PoisonError::into_inner) {
+            watch.end();
+        }
+    }
+
+    /// How long nothing has to be done about time; zero if it is time to.
+    pub(super) fn patience(&self) -> Duration {
+        let state = self.state();
+        let (since, limit) = match state.closing {
+            Some(since) => (since, GRACE),
+            None => (state.used.unwrap_or(self.started), self.purpose.idle),
+        };
+        limit.saturating_sub(since.elapsed())
+    }
+
+    /// Does what it is time for.
+    pub(super) fn grow_impatient(&self) {
+        let (is_closing, is_waited_for) = {
+            let state = self.state();
+            (state.closing.is_some(), !state.pending.is_empty())
+        };
+        match (is_closing, is_waited_for) {
+            (true, _) => self.kill(),
+            (false, true) => self.state().used = Some(Instant::now()),
+            (false, false) => self.begin_close(),
+        }
+    }
+
+    /// Says to everybody that it is gone.
+    pub(super) fn part(&self, why: String) {
+        *self.outbox.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        let (pending, is_wanted) = {
+            let mut state = self.state();
+            state.progress.clear();
+            (std::mem::take(&mut state.pending), state.closing.is_some())
+        };
+        let ended = Arc::new(Ended { why, is_wanted, at: Instant::now(), lived: self.started.elapsed() });
+        self.phase.send_replace(Phase::Gone(ended.clone()));
+        for pending in pending.into_values() {
+            if let Pending::Asker(asker) = pending {
+                let _gone = asker.send(Err(RequestError::Gone(ended.clone())));
+            }
+        }
+        self.tell_news();
+    }
+}
+
+fn outcome(message: &Value) -> Result<Value, RequestError> {
+    match message.get("error").filter(|error| !error.is_null()) {
+        Some(error) => Err(RequestError::Refused {
+            code: error["code"].as_i64().unwrap_or_default(),
+            message: haft::visible(error["message"].as_str().unwrap_or("an error without words")),
+        }),
+        None => Ok(message["result"].clone()),
+    }
+}

@@ -1,0 +1,47 @@
+//! Starting a program that stays and is spoken to over its standard streams: a language server.
+
+use std::io::{self, PipeReader, PipeWriter};
+use std::path::Path;
+use std::process::{Child, Stdio};
+
+use haft_sandbox::{Network, Program, Watch};
+
+use super::{FilterError, Processes, ProfileName};
+
+/// A program that was started to serve, with our ends of its streams. When the watch is dropped, it is killed with
+/// everything it started.
+pub(crate) struct Serving {
+    pub(crate) child: Child,
+    pub(crate) watch: Watch,
+    pub(crate) input: PipeWriter,
+    pub(crate) output: PipeReader,
+    pub(crate) words: PipeReader,
+}
+
+impl Processes {
+    /// Starts a program that can look at these directories, and change nothing but what commands may change outside the
+    /// workspace and private copies of the usual caches. This blocks for as long as a start takes.
+    pub(crate) fn serve(&self, mut program: Program, readable: &[&Path]) -> Result<Serving, FilterError> {
+        let mut profile = self.looking(None, readable);
+        if self.confinement.profile != ProfileName::FullAccess {
+            for path in &self.confinement.writable {
+                profile = profile.with_writable(path.clone());
+            }
+            if self.confinement.network {
+                profile.network = Network::Host;
+            }
+            profile.limits.memory_bytes = self.confinement.memory_bytes.or(profile.limits.memory_bytes);
+        }
+        let suggested = profile.suggested_env(self.sandbox().report().level);
+        program.env.extend(suggested.into_iter().map(|(name, value)| (name.into(), value.into())));
+        let (mut starting, watch) = self.sandbox().command(&profile, &program)?.into_parts();
+        let (taken, input) = io::pipe()?;
+        let (output, printed) = io::pipe()?;
+        let (words, said) = io::pipe()?;
+        starting.stdin(Stdio::from(taken)).stdout(printed).stderr(said);
+        let child = starting.spawn()?;
+        // Its ends of the pipes must be the only ones.
+        drop(starting);
+        Ok(Serving { child, watch, input, output, words })
+    }
+}
