@@ -151,6 +151,8 @@ fn house(files: &Path, data: &Path, reading: Reading) -> Result<(Agency, Registr
         turns: open_turns.clone(),
         skills: Arc::default(),
         web: haft_tools::web::Web::default(),
+        web_search: haft_tools::WebSearching::default(),
+        code_search: haft_tools::CodeSearching::default(),
         languages: haft_tools::Languages::Off,
     };
     let registry = Registry::root();

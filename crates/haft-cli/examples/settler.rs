@@ -168,6 +168,8 @@ impl Settler {
             turns: OpenTurns::default(),
             skills: Arc::default(),
             web: haft_tools::web::Web::default(),
+            web_search: haft_tools::WebSearching::default(),
+            code_search: haft_tools::CodeSearching::default(),
         };
         let registry = Registry::root();
         let registration = registry.register(builtins(&tools))?;

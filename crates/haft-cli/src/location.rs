@@ -25,6 +25,7 @@ use crate::environment;
 use crate::exit::{Exit, Failure};
 use crate::instructions;
 use crate::models;
+use crate::searches;
 use crate::setting::Setting;
 use crate::skills;
 use crate::terminal::{Terminal, TerminalAsker};
@@ -143,6 +144,8 @@ impl<'s> Location<'s> {
             subagents: stays.then(|| agency::subagents(setting, &agency)),
             inbox: inbox.clone(),
             turns: turns.clone(),
+            web_search: searches::web(setting)?,
+            code_search: searches::code(setting)?,
             skills: Arc::new(skills::of(setting)),
             web: Web::new(proxies(setting)),
         };
@@ -417,9 +420,10 @@ pub(crate) fn open_store(setting: &Setting) -> Result<Store, Failure> {
     Ok(store)
 }
 
-/// Takes out what is secret in the environment, and the keys of providers.
+/// Takes out what is secret in the environment, and the keys of providers and search services.
 fn redactor(setting: &Setting) -> Redactor {
-    let keys = models::secrets(setting).into_iter().map(|(name, key)| (name.into(), key.into()));
+    let keys = models::secrets(setting).into_iter().chain(searches::secrets(setting));
+    let keys = keys.map(|(name, key)| (name.into(), key.into()));
     Redactor::from_env(setting.env.iter().chain(keys))
 }
 

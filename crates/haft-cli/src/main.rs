@@ -15,6 +15,7 @@ mod paths;
 mod probe;
 mod report;
 mod run;
+mod searches;
 mod setting;
 mod shorthand;
 mod skills;

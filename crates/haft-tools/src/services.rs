@@ -7,9 +7,11 @@ use haft::permission::{Asker, Gate};
 use haft::{Events, Hook, Inbox, Journal, Memory, OpenTurns, OutputStore, SubAgents};
 
 use crate::after::AfterChange;
+use crate::code::CodeSearching;
 use crate::jobs::Jobs;
 use crate::lsp::Languages;
 use crate::process::Processes;
+use crate::search_service::WebSearching;
 use crate::skills::Skills;
 use crate::web::Web;
 use crate::workspace::Workspace;
@@ -55,6 +57,10 @@ pub struct ToolServices {
     pub inbox: Inbox,
     /// The turns under way.
     pub turns: OpenTurns,
+    /// Who searches the web.
+    pub web_search: WebSearching,
+    /// Where code is searched.
+    pub code_search: CodeSearching,
     /// Where skills are found.
     pub skills: Arc<Skills>,
     /// Reaches the network.

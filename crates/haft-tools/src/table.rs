@@ -5,10 +5,10 @@ use haft::{Action, Offer, Source, Tool, When};
 use crate::patches::uses_patches;
 use crate::services::ToolServices;
 use crate::tools::{
-    apply_patch::ApplyPatch, bash::Bash, batch, batch::Batch, edit::Edit, glob::Glob, grep::Grep,
-    invalid::Invalid, jobs::JobsTool, list::List, lsp::Lsp, plan_enter::PlanEnter, plan_exit::PlanExit,
-    question::QuestionTool, read::Read, skill, task, todoread::TodoRead, todowrite::TodoWrite, undo::Undo,
-    webfetch::WebFetch, write::Write,
+    apply_patch::ApplyPatch, bash::Bash, batch, batch::Batch, codesearch::CodeSearch, edit::Edit, glob::Glob,
+    grep::Grep, invalid::Invalid, jobs::JobsTool, list::List, lsp::Lsp, plan_enter::PlanEnter,
+    plan_exit::PlanExit, question::QuestionTool, read::Read, skill, task, todoread::TodoRead,
+    todowrite::TodoWrite, undo::Undo, webfetch::WebFetch, websearch::WebSearch, write::Write,
 };
 
 /// One row: the name, what makes the tool, the action its rules are filed under, and to whom it is shown.
@@ -36,6 +36,8 @@ const TABLE: &[Row] = &[
     Row { name: "webfetch",  make: |s| made(WebFetch::new(s)),       action: "webfetch",  when: always },
     Row { name: "todowrite", make: |s| made(TodoWrite::new(s)),      action: "todowrite", when: always },
     Row { name: "todoread",  make: |s| made(TodoRead::new(s)),       action: "todoread",  when: always },
+    Row { name: "websearch", make: |s| made(WebSearch::new(s)),      action: "websearch", when: |_| searching() },
+    Row { name: "codesearch", make: |s| made(CodeSearch::new(s)),    action: "codesearch", when: searching_code },
     Row { name: "skill",     make: |s| skill::factory(s).into(),     action: "skill",     when: always },
     Row { name: "apply_patch", make: |s| made(ApplyPatch::new(s)),   action: "edit",      when: with_patches },
     Row { name: "patch",     make: |s| made(ApplyPatch::new(s)),     action: "edit",      when: never },
@@ -78,6 +80,19 @@ fn with_patches(_: &ToolServices) -> When {
 
 fn without_patches(_: &ToolServices) -> When {
     When::Model(|model| !uses_patches(model))
+}
+
+/// The providers that pay for searches.
+const SEARCHING_PROVIDERS: [&str; 2] = ["opencode", "opencode-go"];
+
+/// Whoever wants local searches asked for the tool.
+fn searching_code(services: &ToolServices) -> When {
+    if services.code_search.is_local { When::Always } else { searching() }
+}
+
+fn searching() -> When {
+    let providers = SEARCHING_PROVIDERS.map(str::to_owned).to_vec();
+    When::Any(vec![When::Flag("exa"), When::Flag("parallel"), When::Provider(providers)])
 }
 
 /// Where there is no conversation, there is nobody to give tasks to.

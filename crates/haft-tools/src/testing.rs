@@ -21,9 +21,10 @@ use haft::{
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::search_service::WebSearching;
 use crate::skills::{SkillPlace, Skills};
 use crate::web::Web;
-use crate::{AfterChange, Languages, Processes, ToolServices, Workspace, builtins};
+use crate::{AfterChange, CodeSearching, Languages, Processes, ToolServices, Workspace, builtins};
 
 /// Somebody who answers every question of the model's the same way, and says no to all others.
 pub(crate) struct Answering(pub(crate) Told);
@@ -136,14 +137,17 @@ impl Bench {
         self.registered_again()
     }
 
-    fn registered_again(mut self) -> Bench {
+    pub(crate) fn registered_again(mut self) -> Bench {
         let registration = self.registry.register(builtins(&self.services)).unwrap();
         self.replaced.push(registration);
         self
     }
 
     fn rehearsing(&self) -> Bench {
-        Bench::with(self.top.clone(), self.services.workspace.clone(), &[], Gate::rehearsal)
+        let mut bench = Bench::with(self.top.clone(), self.services.workspace.clone(), &[], Gate::rehearsal);
+        bench.services.code_search = self.services.code_search.clone();
+        bench.services.web_search = self.services.web_search.clone();
+        bench.registered_again()
     }
 
     fn with(
@@ -197,6 +201,8 @@ impl Bench {
             subagents: None,
             inbox: Inbox::default(),
             turns: OpenTurns::default(),
+            web_search: WebSearching::default(),
+            code_search: CodeSearching::default(),
             skills: Arc::new(Skills::new(Vec::new())),
             web: Web::default(),
         };
@@ -339,6 +345,11 @@ impl Bench {
     /// What would be asked for a call, one question per line, and what a person would be shown.
     #[expect(clippy::needless_pass_by_value, reason = "an expectation is written where it is checked")]
     pub(crate) fn check_questions(&self, tool: &str, input: Value, expected: Expect) {
+        expected.assert_eq(&self.questions(tool, input));
+    }
+
+    /// The same as text.
+    pub(crate) fn questions(&self, tool: &str, input: Value) -> String {
         let bench = self.rehearsing();
         bench.settle(tool, input);
         let rehearsed = bench.services.gate.rehearsed();
@@ -346,7 +357,7 @@ impl Bench {
         if let Some(last) = rehearsed.last() {
             shown.push_str(&format!("{}\n{}", last.showing.title, last.showing.detail));
         }
-        expected.assert_eq(&self.masked(&shown));
+        self.masked(&shown)
     }
 
     pub(crate) fn reported(&self) -> Vec<&'static str> {
@@ -355,7 +366,12 @@ impl Bench {
 
     /// What a model is told of the tools.
     pub(crate) fn definitions(&self, model: Option<&str>) -> Vec<Definition> {
-        let model = model.map(|id| Model { provider: "any".to_owned(), id: id.to_owned() });
+        self.definitions_of(model.map(|id| ("any", id)))
+    }
+
+    /// The same for the model of a provider.
+    pub(crate) fn definitions_of(&self, model: Option<(&str, &str)>) -> Vec<Definition> {
+        let model = model.map(|(provider, id)| Model { provider: provider.to_owned(), id: id.to_owned() });
         let audience = Audience::Model(Viewer { model, ..Viewer::default() });
         let turn = run(self.registry.turn(&self.spec(audience), self.turn_services())).unwrap();
         turn.definitions().to_vec()

@@ -3,6 +3,7 @@
 pub(crate) mod apply_patch;
 pub(crate) mod bash;
 pub(crate) mod batch;
+pub(crate) mod codesearch;
 pub(crate) mod edit;
 pub(crate) mod glob;
 pub(crate) mod grep;
@@ -20,4 +21,5 @@ pub(crate) mod todoread;
 pub(crate) mod todowrite;
 pub(crate) mod undo;
 pub(crate) mod webfetch;
+pub(crate) mod websearch;
 pub(crate) mod write;

@@ -30,6 +30,7 @@ mod resolve;
 mod restore;
 mod root;
 mod search;
+mod sources;
 mod temporary;
 mod sought;
 mod walk;
@@ -54,6 +55,7 @@ pub use read::{Opened, ReadTarget};
 pub use restore::DiskRestorer;
 pub(crate) use search::{Hidden, Judged, Link, SearchSpec, SearchTarget, Watch};
 pub(crate) use sought::Sought;
+pub(crate) use sources::{Ignoring, Sources, SourcesTarget, Stroll};
 pub use walk::{Tree, TreeSpec};
 
 use haft::permission::Question;

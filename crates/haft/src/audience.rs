@@ -59,7 +59,8 @@ pub enum When {
     Client(&'static [&'static str]),
     /// If a feature is switched on.
     Flag(&'static str),
-    /// To models of these providers.
+    /// To models of these providers. It opens what would otherwise be closed, so unlike [`Model`](When::Model) it does
+    /// not hold where nobody says which model there is.
     Provider(Vec<String>),
     /// To models that fit.
     Model(fn(&Model) -> bool),
@@ -78,7 +79,9 @@ impl When {
             When::Never => false,
             When::Client(clients) => clients.contains(&viewer.client.as_str()),
             When::Flag(flag) => viewer.flags.contains(*flag),
-            When::Provider(providers) => model(&|model| providers.contains(&model.provider)),
+            When::Provider(providers) => {
+                viewer.model.as_ref().is_some_and(|model| providers.contains(&model.provider))
+            }
             When::Model(fits) => model(fits),
             When::All(conditions) => conditions.iter().all(|condition| condition.holds(viewer)),
             When::Any(conditions) => conditions.iter().any(|condition| condition.holds(viewer)),

@@ -81,7 +81,7 @@ async fn show(location: &Location<'_>, terminal: Terminal, name: &str) -> Result
 async fn check(location: &Location<'_>, terminal: Terminal) -> Result<Exit, Failure> {
     // A model of no particular provider: what is checked for every one is checked.
     let model = Model { provider: "any".to_owned(), id: "any".to_owned() };
-    let everything = BTreeSet::from(["batch", "exa", "lsp", "plan"].map(str::to_owned));
+    let everything = BTreeSet::from(["batch", "exa", "lsp", "parallel", "plan"].map(str::to_owned));
     let viewer = Viewer { model: Some(model), flags: everything, ..location.viewer() };
     let turn = location.turn_for(Audience::Model(viewer)).await?;
     let names: Vec<&str> = turn.definitions().iter().map(|tool| tool.name.as_str()).collect();

@@ -149,6 +149,7 @@ const EXPERIMENTAL: &[Key] = &[
     haft("lsp_tool", Holds::Switch),
     both("mcp_timeout", Holds::Count),
     both("openTelemetry", Holds::Any),
+    haft("parallel", Holds::Switch),
     haft("plan_mode", Holds::Switch),
     both("policies", Holds::Any),
     both("primary_tools", Holds::List),
@@ -187,6 +188,14 @@ const SANDBOX: &[Key] = &[
 const SHELL: &[Key] = &[haft("program", Holds::Text), haft("background_after", Holds::Count)];
 const WEBFETCH: &[Key] = &[haft("allow_private", Holds::List)];
 
+const SEARCH_SERVICE: &[Key] = &[haft("key", Holds::Text), haft("url", Holds::Text)];
+const CODESEARCH: &[Key] = &[haft("exa", Holds::Keys(SEARCH_SERVICE)), haft("local", Holds::Switch)];
+const WEBSEARCH: &[Key] = &[
+    haft("exa", Holds::Keys(SEARCH_SERVICE)),
+    haft("parallel", Holds::Keys(SEARCH_SERVICE)),
+    haft("provider", Holds::Word(&["exa", "parallel"], "\"exa\" or \"parallel\"")),
+];
+
 /// The keys at the top.
 const TOP: &[Key] = &[
     both("$schema", Holds::Any),
@@ -195,6 +204,7 @@ const TOP: &[Key] = &[
     both("autoshare", Holds::Any),
     both("autoupdate", Holds::Any),
     haft("client", Holds::Text),
+    haft("codesearch", Holds::Keys(CODESEARCH)),
     both("command", Holds::Any),
     both("compaction", Holds::Keys(COMPACTION)),
     both("default_agent", Holds::Text),
@@ -235,6 +245,7 @@ const TOP: &[Key] = &[
     both("username", Holds::Any),
     both("watcher", Holds::Any),
     haft("webfetch", Holds::Keys(WEBFETCH)),
+    haft("websearch", Holds::Keys(WEBSEARCH)),
 ];
 
 /// Checks the root of a source. Keys that nothing reads are an error in haft's own files and a warning in others.

@@ -69,6 +69,15 @@ pub(crate) enum LanguageWords {
     On(Vec<ServerEntry>),
 }
 
+/// What is said about a search service.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct ServiceWords<'c> {
+    /// Where it is.
+    pub(crate) url: Option<&'c str>,
+    /// The key that it is shown.
+    pub(crate) key: Option<&'c str>,
+}
+
 /// A feature that is off unless somebody asks for it.
 struct Gate {
     flag: &'static str,
@@ -88,6 +97,11 @@ const GATES: &[Gate] = &[
         flag: "lsp",
         key: "lsp_tool",
         variables: &["OPENCODE_EXPERIMENTAL_LSP_TOOL", "OPENCODE_EXPERIMENTAL"],
+    },
+    Gate {
+        flag: "parallel",
+        key: "parallel",
+        variables: &["OPENCODE_ENABLE_PARALLEL", "OPENCODE_EXPERIMENTAL_PARALLEL"],
     },
     Gate {
         flag: "plan",
@@ -233,7 +247,7 @@ impl Config {
         }
     }
 
-    /// The features that are switched on: any of `batch`, `exa`, `lsp`, `plan`.
+    /// The features that are switched on: any of `batch`, `exa`, `lsp`, `parallel`, `plan`.
     pub(crate) fn flags(&self) -> BTreeSet<String> {
         let experimental = self.get("experimental");
         let is_configured =
@@ -282,6 +296,23 @@ impl Config {
     pub(crate) fn continues_on_deny(&self) -> bool {
         let switch = |table: &Node| table.get("continue_loop_on_deny").and_then(Node::as_bool);
         self.get("experimental").and_then(switch) == Some(true)
+    }
+
+    /// Who is to search the web.
+    pub(crate) fn search_provider(&self) -> Option<&str> {
+        self.get("websearch")?.get("provider")?.as_text()
+    }
+
+    /// What a table says about a search service.
+    pub(crate) fn search_service(&self, table: &str, provider: &str) -> Option<ServiceWords<'_>> {
+        let service = self.get(table)?.get(provider)?;
+        let text = |key: &str| service.get(key)?.as_text();
+        Some(ServiceWords { url: text("url"), key: text("key") })
+    }
+
+    /// Whether code is searched on this machine only.
+    pub(crate) fn searches_code_locally(&self) -> bool {
+        self.get("codesearch").and_then(|table| table.get("local")?.as_bool()) == Some(true)
     }
 
     /// Further directories of skills, as they are written.

@@ -1,6 +1,6 @@
 //! A small HTTP server on the loopback for the cases that fetch. It answers by route and remembers requests.
 //!
-//! A route is `{status, headers, body, delay_ms, stall_ms}`: `delay_ms` passes before the status line,
+//! A route is `{method, status, headers, body, delay_ms, stall_ms}`: without `method` it takes GET; `delay_ms` passes before the status line,
 //! `stall_ms` before the body. A list of routes answers one request after another, and its last one repeats.
 
 use std::collections::BTreeMap;
@@ -45,6 +45,8 @@ struct Request {
     method: String,
     path: String,
     headers: Map<String, Value>,
+    /// What was sent, if it is JSON.
+    body: Value,
 }
 
 impl Server {
@@ -59,7 +61,7 @@ impl Server {
         Ok(Server { url: format!("http://{address}{PREFIX}"), address, shared, accepting: Some(accepting) })
     }
 
-    /// Returns the requests so far, each as `{path, headers}`.
+    /// Returns the requests so far, each as `{path, headers, body}`.
     pub(crate) fn log(&self) -> Value {
         Value::Array(self.shared.seen().requests.clone())
     }
@@ -91,7 +93,7 @@ impl Shared {
             Some(_) | None => return missing,
         };
         let mut seen = self.seen();
-        seen.requests.push(json!({"path": path, "headers": request.headers}));
+        seen.requests.push(json!({"path": path, "headers": request.headers, "body": request.body}));
         match self.routes.get(path) {
             Some(Value::Array(list)) if !list.is_empty() => {
                 let hits = seen.hits.entry(path.to_owned()).or_default();
@@ -119,12 +121,12 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
 fn answer(mut stream: &TcpStream, shared: &Shared) -> anyhow::Result<()> {
     stream.set_read_timeout(Some(REQUEST_TIME_MAX))?;
     let request = read_request(stream)?;
-    if request.method != "GET" {
+    let route = shared.route(&request);
+    if request.method != route.get("method").and_then(Value::as_str).unwrap_or("GET") {
         stream
             .write_all(b"HTTP/1.1 501 Not Implemented\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")?;
         return Ok(());
     }
-    let route = shared.route(&request);
     pause(&route, "delay_ms");
     let body = generate(route.get("body").unwrap_or(&json!("")))?;
     let mut head = status_line(&route)?;
@@ -146,7 +148,8 @@ fn answer(mut stream: &TcpStream, shared: &Shared) -> anyhow::Result<()> {
 }
 
 fn read_request(stream: &TcpStream) -> anyhow::Result<Request> {
-    let mut lines = BufReader::new(stream.take(REQUEST_BYTES_MAX)).lines();
+    let mut reader = BufReader::new(stream.take(REQUEST_BYTES_MAX));
+    let mut lines = reader.by_ref().lines();
     let mut line = || lines.next().unwrap_or_else(|| Err(io::ErrorKind::UnexpectedEof.into()));
     let first = line()?;
     let mut words = first.split(' ');
@@ -157,7 +160,11 @@ fn read_request(stream: &TcpStream) -> anyhow::Result<Request> {
         let Some((name, value)) = header.split_once(':') else { break };
         headers.insert(name.to_lowercase(), Value::from(value.trim()));
     }
-    Ok(Request { method: method.to_owned(), path: path.to_owned(), headers })
+    let length = headers.get("content-length").and_then(Value::as_str).and_then(|length| length.parse().ok());
+    let mut body = Vec::new();
+    reader.take(length.unwrap_or(0)).read_to_end(&mut body)?;
+    let body = serde_json::from_slice(&body).unwrap_or_default();
+    Ok(Request { method: method.to_owned(), path: path.to_owned(), headers, body })
 }
 
 fn status_line(route: &Value) -> anyhow::Result<String> {

@@ -17,6 +17,7 @@ mod outputs;
 mod permissions;
 mod processes;
 mod prompt;
+mod searches;
 mod sessions;
 mod skills;
 mod store;

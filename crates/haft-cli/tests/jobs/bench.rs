@@ -83,6 +83,8 @@ impl Bench {
             subagents: None,
             inbox: haft::Inbox::default(),
             turns: haft::OpenTurns::default(),
+            web_search: haft_tools::WebSearching::default(),
+            code_search: haft_tools::CodeSearching::default(),
             skills: Arc::default(),
             web: haft_tools::web::Web::default(),
         };

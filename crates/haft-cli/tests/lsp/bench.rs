@@ -108,6 +108,8 @@ impl Bench {
             after: Arc::new([diagnosing]),
             languages: Languages::On(servers.clone()),
             web: haft_tools::web::Web::default(),
+            web_search: haft_tools::WebSearching::default(),
+            code_search: haft_tools::CodeSearching::default(),
             jobs: None,
             hooks: Arc::new([]),
             asker: Arc::new(haft::permission::Nobody(String::new())),

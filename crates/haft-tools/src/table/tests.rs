@@ -73,6 +73,22 @@ fn what_needs_a_person_or_a_feature_is_shown_with_it() {
     assert_eq!(added("cli", &["plan"]), ["question", "plan_exit", "plan_enter"]);
     assert_eq!(added("mcp", &["batch", "plan"]), ["batch"]);
     assert_eq!(added("mcp", &["lsp"]), ["lsp"]);
+    assert_eq!(added("mcp", &["exa"]), ["websearch", "codesearch"]);
+    assert_eq!(added("mcp", &["parallel"]), ["websearch", "codesearch"]);
+}
+
+#[test]
+fn searches_are_shown_to_models_whose_provider_pays_for_them() {
+    let bench = Bench::new();
+    let searching = |provider: &str| {
+        let shown = bench.definitions_of(Some((provider, "m")));
+        shown.iter().any(|tool| tool.name.as_str() == "codesearch")
+    };
+    assert!(searching("opencode") && searching("opencode-go") && !searching("openai"));
+    let mut local = bench.ruled(&[]);
+    local.services.code_search.is_local = true;
+    let local = local.registered_again();
+    assert!(local.shown_to("mcp", &[]).iter().any(|name| name == "codesearch"), "asked for by local: true");
 }
 
 #[test]
@@ -94,6 +110,8 @@ fn tools_that_change_files_share_an_action() {
         "webfetch webfetch",
         "todowrite todowrite",
         "todoread todoread",
+        "websearch websearch",
+        "codesearch codesearch",
         "skill skill",
         "apply_patch edit",
         "patch edit",

@@ -70,7 +70,7 @@ pub(crate) enum Unopened {
 
 impl Lead<'_> {
     /// Its path, relative to the directory that is searched.
-    pub(super) fn relative(&self) -> &Path {
+    pub(crate) fn relative(&self) -> &Path {
         self.relative
     }
 

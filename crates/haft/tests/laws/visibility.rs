@@ -111,7 +111,7 @@ fn a_model_is_shown_what_provider_client_and_flags_let_it_see() {
 
 #[test]
 fn without_a_model_there_is_no_model_filter() {
-    check_viewer(None, "mcp", &[], &expect!["always exa patch any"]);
+    check_viewer(None, "mcp", &[], &expect!["always patch any"]);
 }
 
 #[test]

@@ -35,6 +35,8 @@ fn features_are_switched_on_by_keys_or_variables() {
     assert_eq!(flags(&World::new().variable("OPENCODE_EXPERIMENTAL_LSP_TOOL", "true")), "lsp");
     assert_eq!(flags(&World::new().variable("OPENCODE_EXPERIMENTAL_PLAN_MODE", "1")), "plan");
     assert_eq!(flags(&World::new().variable("OPENCODE_ENABLE_EXA", "1")), "exa");
+    assert_eq!(flags(&World::new().variable("OPENCODE_ENABLE_PARALLEL", "1")), "parallel");
+    assert_eq!(flags(&config(r#"{"experimental": {"parallel": true}}"#)), "parallel");
     assert_eq!(flags(&World::new().variable("OPENCODE_EXPERIMENTAL", "1")), "exa lsp plan");
 }
 
@@ -108,4 +110,28 @@ fn language_servers_are_waited_for_only_where_somebody_asks_for_it() {
     assert_eq!(found.diagnosing_time().as_secs(), 3);
     let project = World::with("repo/opencode.json", r#"{"lsp": true}"#);
     assert_eq!(project.untrusted().languages(), LanguageWords::Silence);
+}
+
+#[test]
+fn search_services_are_configured_by_the_person_alone() {
+    let text = r#"{"websearch": {"provider": "parallel", "exa": {"url": "http://127.0.0.1:1", "key": "k"}},
+        "codesearch": {"local": true}}"#;
+    let found = config(text).trusted();
+    let exa = found.search_service("websearch", "exa").unwrap();
+    assert_eq!((exa.url, exa.key), (Some("http://127.0.0.1:1"), Some("k")));
+    assert!(found.search_service("websearch", "parallel").is_none());
+    assert_eq!((found.search_provider(), found.searches_code_locally()), (Some("parallel"), true));
+    let project = World::with("repo/haft.jsonc", text).untrusted();
+    assert!(project.search_service("websearch", "exa").is_none() && project.search_provider().is_none());
+    assert!(!project.searches_code_locally(), "not even this");
+
+    for (text, expected) in [
+        (r#"{"websearch": {"provider": "exo"}}"#, "exa"),
+        (r#"{"websearch": {"exa": {"api": "k"}}}"#, "api"),
+        (r#"{"codesearch": {"local": "yes"}}"#, "true or false"),
+        (r#"{"codesearch": {"parallel": {}}}"#, "parallel"),
+    ] {
+        let error = config(text).load(true).unwrap_err().to_string();
+        assert!(error.contains(expected), "{text}: {error}");
+    }
 }

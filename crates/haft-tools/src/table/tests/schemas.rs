@@ -434,6 +434,71 @@ fn schemas_are_what_models_know() {
           "additionalProperties": false
         }
 
+        websearch
+        {
+          "type": "object",
+          "additionalProperties": false,
+          "properties": {
+            "query": {
+              "type": "string",
+              "description": "What to look for."
+            },
+            "numResults": {
+              "type": "integer",
+              "minimum": 1,
+              "description": "How many pages to return.",
+              "maximum": 20
+            },
+            "livecrawl": {
+              "type": "string",
+              "enum": [
+                "fallback",
+                "preferred"
+              ],
+              "description": "Whether stored copies of pages will do."
+            },
+            "type": {
+              "type": "string",
+              "enum": [
+                "auto",
+                "fast",
+                "deep"
+              ],
+              "description": "How thorough to be."
+            },
+            "contextMaxCharacters": {
+              "type": "integer",
+              "minimum": 1,
+              "description": "How much to return, in characters.",
+              "maximum": 50000
+            }
+          },
+          "required": [
+            "query"
+          ]
+        }
+
+        codesearch
+        {
+          "type": "object",
+          "additionalProperties": false,
+          "properties": {
+            "query": {
+              "type": "string",
+              "description": "A few words that say what to look for: a library, a type or function, what it is to do."
+            },
+            "tokensNum": {
+              "type": "integer",
+              "minimum": 1000,
+              "description": "How much to show, in tokens.",
+              "maximum": 50000
+            }
+          },
+          "required": [
+            "query"
+          ]
+        }
+
         skill
         {
           "type": "object",
