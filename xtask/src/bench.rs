@@ -7,6 +7,7 @@ mod measure;
 mod sessions;
 mod settler;
 mod shell;
+mod web;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,6 +29,8 @@ pub(crate) enum Part {
     Shell,
     /// Conversations: a call in one, against other agents; a long one; very many at once.
     Sessions,
+    /// Pages to Markdown, against turndown.
+    Web,
 }
 
 /// Runs benchmarks in release.
@@ -37,6 +40,7 @@ pub(crate) fn run(part: Part) -> Result<()> {
         Part::Files => files::run(),
         Part::Shell => shell::run(),
         Part::Sessions => sessions::run(),
+        Part::Web => web::run(),
     }
 }
 

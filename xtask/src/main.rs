@@ -19,7 +19,8 @@ usage: cargo xtask COMMAND
   bench          how fast and how large; asserts nothing
   bench files    searching, reading and editing against ripgrep, fd, sed and bare writing; asserts nothing
   bench shell    starting, confining and hearing commands; asserts nothing
-  bench sessions a call in a session against opencode and Codex; long and many sessions; asserts nothing";
+  bench sessions a call in a session against opencode and Codex; long and many sessions; asserts nothing
+  bench web      pages to Markdown against turndown; asserts nothing";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
         ["bench"] => bench::run(bench::Part::Core),
         ["bench", "shell"] => bench::run(bench::Part::Shell),
         ["bench", "sessions"] => bench::run(bench::Part::Sessions),
+        ["bench", "web"] => bench::run(bench::Part::Web),
         ["bench", "files"] => bench::run(bench::Part::Files),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");

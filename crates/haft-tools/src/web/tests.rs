@@ -1,6 +1,7 @@
 //! What the guarded client does with sites that behave and sites that do not.
 
 use std::io::Write;
+use std::sync::Arc;
 use std::time::Duration;
 
 use haft::permission::{Ask, Question, Reach, Resource};
@@ -267,4 +268,40 @@ fn a_proxy_is_asked_for_the_public_and_not_for_what_is_private() {
     let web = Web::with_names(Rebinding::to(&["127.0.0.1"]), Proxies::from_env(read));
     let rules = [(PRIVATE, "*", "deny")];
     assert!(matches!(sent_by(&web, &rules, get("http://rebind.example/")), Err(WebError::Consent(_))));
+}
+
+/// A site with a certificate that nobody has signed but itself; the port it listens on.
+fn self_signed_site() -> u16 {
+    use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let certificate = CertificateDer::from_slice(include_bytes!("testing/self-signed.der"));
+    let key = PrivateKeyDer::try_from(&include_bytes!("testing/self-signed.key.der")[..]).unwrap();
+    let config = rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate], key)
+        .unwrap();
+    let config = Arc::new(config);
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut connection = rustls::ServerConnection::new(config).unwrap();
+        // The client does not like what it is shown, and hangs up.
+        while connection.is_handshaking() && connection.complete_io(&mut stream).is_ok() {}
+    });
+    port
+}
+
+#[test]
+fn what_is_wrong_with_a_secure_connection_is_named() {
+    let message = failed(get(&format!("https://127.0.0.1:{}/", self_signed_site())));
+    assert!(message.starts_with("TLS error: the connection to 127.0.0.1:"), "{message}");
+    assert!(message.contains("issued by nobody this machine trusts"), "{message}");
+    let plain = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = plain.local_addr().unwrap().port();
+    std::thread::spawn(move || plain.accept().unwrap().0.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n"));
+    let message = failed(get(&format!("https://127.0.0.1:{port}/")));
+    assert!(message.contains("it does not speak TLS; use http:// if that is meant"), "{message}");
 }

@@ -5,6 +5,9 @@ use std::io;
 
 use rustls::{CertificateError, Error};
 
+const UNTRUSTED: &str = "its certificate was issued by nobody this machine trusts (self-signed?); \
+                         SSL_CERT_FILE can name a file of further issuers";
+
 /// The problem, if an error is about TLS.
 pub(super) fn problem(error: &(dyn StdError + 'static)) -> Option<String> {
     let mut next = Some(error);
@@ -29,10 +32,9 @@ fn named(error: &Error) -> String {
             C::Expired | C::ExpiredContext { .. } => "its certificate has expired",
             C::NotValidYet | C::NotValidYetContext { .. } => "its certificate is not valid yet",
             C::Revoked => "its certificate was revoked",
-            C::UnknownIssuer => {
-                "its certificate was issued by nobody this machine trusts (self-signed?); \
-                 SSL_CERT_FILE can name a file of further issuers"
-            }
+            C::UnknownIssuer => UNTRUSTED,
+            // What people sign for themselves is often an issuer and a host in one.
+            C::Other(other) if format!("{other:?}").contains("CaUsedAsEndEntity") => UNTRUSTED,
             C::NotValidForName | C::NotValidForNameContext { .. } => "its certificate is for another host",
             C::BadSignature => "the signature of its certificate is wrong",
             other => return format!("its certificate is not valid ({other})"),
