@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use haft_sandbox::{HostGrant, Level};
 use haft_store::is_secret_variable;
+use haft_tools::web::Proxies;
 use haft_tools::{Confinement, Processes, ProfileName};
 
 use crate::exit::Failure;
@@ -127,4 +128,9 @@ fn confinement(setting: &Setting) -> Result<Confinement, Failure> {
         hosts: hosts.map_err(|error| Failure::usage(format_args!("sandbox.hosts: {error}")))?,
         memory_bytes: words.memory_bytes,
     })
+}
+
+/// The proxies that the environment names.
+pub(crate) fn proxies(setting: &Setting) -> Proxies {
+    Proxies::from_env(|name| Some(setting.env.get(name)?.to_string_lossy().into_owned()))
 }

@@ -12,7 +12,7 @@ use haft::{
 };
 use haft_agent::{Agency, Agents, Models, Own, Policies};
 use haft_store::{CallFilter, CallRow, Lookup, Queue, Redactor, Retention, Store, StoreOptions};
-use haft_tools::web::{Proxies, Web};
+use haft_tools::web::Web;
 use haft_tools::{
     AfterChange, Diagnosing, DiskRestorer, Formatters, Jobs, LanguageServers, Languages, LoadedInstructions,
     LspLimits, Processes, ToolServices, UndoPlan, Workspace, load_instructions, plan_undo,
@@ -65,6 +65,7 @@ pub(crate) struct Location<'s> {
     grants: Arc<dyn GrantBook>,
     memory: Arc<dyn Memory>,
     languages: Languages,
+    web: Web,
     _builtins: Registration,
 }
 
@@ -124,6 +125,7 @@ impl<'s> Location<'s> {
         let hooks: Arc<[Arc<dyn Hook>]> = Arc::new([]);
         let (files, journal) = (workspace.clone(), keepers.journal.clone());
         let languages = languages(setting, &files, &processes);
+        let web = Web::new(environment::proxies(setting));
         let tools = ToolServices {
             workspace,
             gate: gate.clone(),
@@ -147,7 +149,7 @@ impl<'s> Location<'s> {
             web_search: searches::web(setting)?,
             code_search: searches::code(setting)?,
             skills: Arc::new(skills::of(setting)),
-            web: Web::new(proxies(setting)),
+            web: web.clone(),
         };
         let registry = Registry::root();
         let builtins = registry.register(haft_tools::builtins(&tools));
@@ -177,6 +179,7 @@ impl<'s> Location<'s> {
             grants,
             memory,
             languages,
+            web,
             _builtins: builtins,
         })
     }
@@ -258,7 +261,8 @@ impl<'s> Location<'s> {
     /// The instructions that a session's agent is told before it begins.
     pub(crate) async fn instructions(&self, context: &ToolContext) -> Result<LoadedInstructions, Failure> {
         let places = instructions::places(self.setting);
-        let loaded = load_instructions(&self.workspace, &self.services.gate, context, &places).await;
+        let loaded =
+            load_instructions(&self.workspace, &self.services.gate, &self.web, context, &places).await;
         loaded.map_err(|error| Failure::new(Exit::Defect, error))
     }
 
@@ -425,10 +429,6 @@ fn redactor(setting: &Setting) -> Redactor {
     let keys = models::secrets(setting).into_iter().chain(searches::secrets(setting));
     let keys = keys.map(|(name, key)| (name.into(), key.into()));
     Redactor::from_env(setting.env.iter().chain(keys))
-}
-
-fn proxies(setting: &Setting) -> Proxies {
-    Proxies::from_env(|name| Some(setting.env.get(name)?.to_string_lossy().into_owned()))
 }
 
 fn retention(setting: &Setting) -> Retention {

@@ -3,6 +3,8 @@
 //! A project's instructions are only text for the model, so they are read whether or not anybody trusts the project;
 //! what its configuration names besides is read once it is trusted. Nothing is read that the rules do not allow.
 
+mod remote;
+
 use std::collections::HashSet;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -14,6 +16,7 @@ use ignore::overrides::OverrideBuilder;
 
 use crate::blocking::blocking;
 use crate::encoding::{Encoding, Extent, recognize};
+use crate::web::Web;
 use crate::workspace::{Kind, Opened, Place, ReadTarget, Workspace};
 
 /// In a project the first kind that there is any of counts.
@@ -26,6 +29,8 @@ const FILES_MAX: usize = 100;
 /// So many entries are looked at for one pattern.
 const VISITED_MAX: usize = 20_000;
 const DEPTH_MAX: usize = 16;
+/// So many addresses are asked; each may take some seconds.
+const ADDRESSES_MAX: usize = 10;
 
 /// Where instructions may be, besides the project's own.
 #[derive(Debug, Clone, Default)]
@@ -33,16 +38,16 @@ pub struct InstructionPlaces {
     /// Files of the person's own, of which the first that exists counts.
     pub global: Vec<PathBuf>,
     /// What the configuration names: paths and globs, absolute, below `~/`, or relative to the working directory and
-    /// those above it.
+    /// those above it; and addresses of the web.
     pub configured: Vec<String>,
     /// What `~/` stands for.
     pub home: Option<PathBuf>,
 }
 
-/// Instructions, with the file they stand in.
+/// Instructions, with the file or the address they stand in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Instruction {
-    /// The file.
+    /// The file or the address.
     pub path: PathBuf,
     /// What it says.
     pub text: String,
@@ -68,13 +73,16 @@ pub struct LoadedInstructions {
 pub async fn load_instructions(
     workspace: &Workspace,
     gate: &Gate,
+    web: &Web,
     context: &ToolContext,
     places: &InstructionPlaces,
 ) -> Result<LoadedInstructions, ToolError> {
     let mut loading = Loading {
         workspace,
         gate,
+        web,
         context,
+        addresses: 0,
         seen: HashSet::new(),
         loaded: LoadedInstructions::default(),
         bytes: 0,
@@ -106,7 +114,10 @@ fn of_project(workspace: &Workspace) -> Vec<Place> {
 struct Loading<'a> {
     workspace: &'a Workspace,
     gate: &'a Gate,
+    web: &'a Web,
     context: &'a ToolContext,
+    /// How many addresses were asked.
+    addresses: usize,
     seen: HashSet<PathBuf>,
     loaded: LoadedInstructions,
     bytes: usize,
@@ -115,11 +126,7 @@ struct Loading<'a> {
 impl Loading<'_> {
     async fn configured(&mut self, pattern: &str, home: Option<&Path>) -> Result<(), ToolError> {
         if pattern.contains("://") {
-            self.warn(format!(
-                "the instructions at {} are not fetched: put them into a file",
-                visible(pattern)
-            ));
-            return Ok(());
+            return self.fetched(pattern).await;
         }
         let path = match (pattern.strip_prefix("~/"), home) {
             (Some(rest), Some(home)) => home.join(rest),
@@ -141,6 +148,29 @@ impl Loading<'_> {
         }
         for file in files {
             self.named(&file).await?;
+        }
+        Ok(())
+    }
+
+    /// What is at an address, if that needs nobody's consent and comes soon.
+    async fn fetched(&mut self, url: &str) -> Result<(), ToolError> {
+        let path = PathBuf::from(url);
+        if self.loaded.instructions.len() == FILES_MAX || !self.seen.insert(path.clone()) {
+            return Ok(());
+        }
+        self.addresses += 1;
+        if self.addresses > ADDRESSES_MAX {
+            self.warn(format!(
+                "the instructions at {} are left out: there are too many addresses",
+                visible(url)
+            ));
+            return Ok(());
+        }
+        match remote::text_at(self.web, self.gate, self.context, url).await? {
+            Ok(text) => self.keep(path, text, &visible(url)),
+            Err(problem) => {
+                self.warn(format!("the instructions at {} are left out: {problem}", visible(url)))
+            }
         }
         Ok(())
     }
@@ -177,17 +207,22 @@ impl Loading<'_> {
                 return Ok(());
             }
         };
-        let Some(text) = text.filter(|text| !text.trim().is_empty()) else { return Ok(()) };
+        if let Some(text) = text {
+            self.keep(place.spelled().to_owned(), text, &place.shown());
+        }
+        Ok(())
+    }
+
+    fn keep(&mut self, path: PathBuf, text: String, shown: &str) {
+        if text.trim().is_empty() {
+            return;
+        }
         if self.bytes + text.len() > TOTAL_BYTES_MAX {
-            self.warn(format!(
-                "the instructions in {} are left out: together they are too long",
-                place.shown()
-            ));
-            return Ok(());
+            return self
+                .warn(format!("the instructions in {shown} are left out: together they are too long"));
         }
         self.bytes += text.len();
-        self.loaded.instructions.push(Instruction { path: place.spelled().to_owned(), text });
-        Ok(())
+        self.loaded.instructions.push(Instruction { path, text });
     }
 
     fn warn(&mut self, warning: String) {
@@ -236,6 +271,7 @@ fn text_of(file: std::fs::File) -> Option<String> {
 mod tests {
     use super::{InstructionPlaces, LoadedInstructions, load_instructions};
     use crate::testing::{Bench, run};
+    use crate::web::testing::{Site, answer};
 
     fn load(bench: &Bench, global: &[&str], configured: &[&str]) -> LoadedInstructions {
         let places = InstructionPlaces {
@@ -244,7 +280,8 @@ mod tests {
             home: Some(bench.outside("")),
         };
         let services = &bench.services;
-        run(load_instructions(&services.workspace, &services.gate, &bench.context(), &places)).unwrap()
+        run(load_instructions(&services.workspace, &services.gate, &services.web, &bench.context(), &places))
+            .unwrap()
     }
 
     fn names(bench: &Bench, loaded: &LoadedInstructions) -> Vec<String> {
@@ -271,19 +308,38 @@ mod tests {
     }
 
     #[test]
-    fn configured_files_are_paths_and_globs_and_no_addresses() {
+    fn configured_files_are_paths_and_globs() {
         let bench = Bench::new();
         bench.file("docs/a.md", "a\n");
         bench.file("docs/deep/b.md", "b\n");
         bench.file("docs/c.txt", "c\n");
         std::fs::write(bench.outside("own.md"), "own\n").unwrap();
-        let loaded = load(
-            &bench,
-            &[],
-            &["docs/*.md", "docs/**/*.md", "~/own.md", "missing.md", "https://a.example/x"],
-        );
+        let loaded =
+            load(&bench, &[], &["docs/*.md", "docs/**/*.md", "~/own.md", "missing.md", "ftp://a.example/x"]);
         assert_eq!(names(&bench, &loaded), ["docs/a.md", "docs/deep/b.md", "out/own.md"]);
         assert_eq!(loaded.warnings.len(), 2, "{:?}", loaded.warnings);
+    }
+
+    #[test]
+    fn addresses_are_fetched_where_nobody_has_to_be_asked() {
+        let site = Site::open(|seen, to| match seen.path.as_str() {
+            "/a.md" => answer(to, "200 OK", &[("content-type", "text/plain; charset=latin1")], b"caf\xe9"),
+            "/b.md" => answer(to, "200 OK", &[], &[b'x'; (64 << 10) + 1]),
+            _ => answer(to, "404 Not Found", &[], b""),
+        });
+        let urls = [site.url("/a.md"), site.url("/b.md"), site.url("/c.md"), site.url("/a.md")];
+        let urls = urls.each_ref().map(String::as_str);
+        let bench = Bench::new();
+        let loaded = load(&bench, &[], &urls);
+        assert_eq!(loaded.instructions[0].shown(), format!("Instructions from: {}\ncafé", urls[0]));
+        assert_eq!((loaded.instructions.len(), loaded.warnings.len()), (1, 2), "{:?}", loaded.warnings);
+        assert_eq!(site.seen().len(), 3);
+        for rule in [("webfetch", "*", "ask"), ("private_address", "*", "ask"), ("webfetch", "*a.md", "deny")]
+        {
+            let loaded = load(&bench.ruled(&[rule]), &[], &urls[..1]);
+            assert!(loaded.instructions.is_empty() && loaded.warnings[0].contains("rules"), "{loaded:?}");
+        }
+        assert_eq!(site.seen().len(), 3);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! reached by them.
 
 mod install;
+mod remote;
 mod read;
 mod walk;
 
@@ -17,6 +18,7 @@ use crate::front_matter;
 
 pub use install::{Fetch, FetchError, InstallError, Installed, LocalFetch, install};
 use read::Reach;
+pub use remote::RemoteFetch;
 
 /// The file that makes a directory a skill.
 pub(crate) const FILE: &str = "SKILL.md";

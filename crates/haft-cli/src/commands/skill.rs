@@ -1,10 +1,12 @@
 //! `haft skill`: lists skills and installs them.
 
 use haft::visible;
-use haft_tools::skills::{LocalFetch, Owner, Skill, install};
+use haft_tools::skills::{Owner, RemoteFetch, Skill, install};
+use haft_tools::web::Web;
 use serde_json::{Value, json};
 
 use crate::cli::{Globals, SkillCommand};
+use crate::environment;
 use crate::exit::{Exit, Failure};
 use crate::setting::Setting;
 use crate::skills;
@@ -67,15 +69,15 @@ async fn add(setting: &Setting, terminal: Terminal, source: Option<String>) -> R
         None => setting.config.skill_urls(),
     };
     if sources.is_empty() {
-        return Err(
-            Failure::usage("there is nothing to install").hint("name a directory, or configure skills.urls")
-        );
+        return Err(Failure::usage("there is nothing to install")
+            .hint("name a directory or an address, or configure skills.urls"));
     }
     let into = skills::installed(setting);
     std::fs::create_dir_all(&into)?;
+    let fetch = RemoteFetch::new(Web::new(environment::proxies(setting)));
     let mut installed = Vec::new();
     for source in &sources {
-        let done = install(&LocalFetch, source, &into).await;
+        let done = install(&fetch, source, &into).await;
         installed.extend(done.map_err(|error| Failure::new(Exit::Failed, error))?);
     }
     if terminal.json {

@@ -1,5 +1,7 @@
 //! What is fetched, and what has to be agreed to.
 
+use std::time::Duration;
+
 use haft::Action;
 use haft::permission::{Ask, Question, Reach, Resource, Showing};
 
@@ -12,8 +14,20 @@ const BROWSER: &str =
 /// Who is really asking, for hosts that want to know.
 const HONEST: &str = concat!("haft/", env!("CARGO_PKG_VERSION"), " (opencode)");
 
+/// A text to fetch for another purpose, under the same rules.
+pub(crate) fn plain_target(
+    address: &Address,
+    spelled: &str,
+    time: Duration,
+    bytes_max: usize,
+) -> Result<FetchTarget, WebError> {
+    let mut target = FetchTarget::new(address, spelled, Format::Text)?.within(time);
+    target.request.bytes_max = bytes_max;
+    Ok(target)
+}
+
 /// Something to fetch.
-pub(super) struct FetchTarget {
+pub(crate) struct FetchTarget {
     request: Request,
     /// As the model wrote it.
     spelled: String,
@@ -34,7 +48,7 @@ impl FetchTarget {
         Ok(FetchTarget { request, spelled: spelled.to_owned(), private })
     }
 
-    pub(super) fn within(mut self, time: std::time::Duration) -> FetchTarget {
+    pub(super) fn within(mut self, time: Duration) -> FetchTarget {
         self.request.time = time;
         self
     }
