@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use expect_test::{Expect, expect};
+use proptest::prelude::*;
 
 use super::language;
 use super::passage::spots;
@@ -137,18 +138,27 @@ fn other() {}
     assert_eq!((found.spots[0].start, found.spots[0].end), (1, 5));
 }
 
-#[test]
-fn every_text_has_passages_within_its_lines() {
-    let query = Query::new("fn a b").unwrap();
-    for text in ["a", "\n\n\na\n", "fn a(", "fn b() {\n", "/// a", "}\na\n}", "a\r\nfn b\r\n"] {
-        for name in ["x.rs", "x.py", "x.md", "x.ts"] {
-            let lines = text.lines().count();
-            for spot in spots(&query, language::of(Path::new(name)).unwrap(), text).spots {
-                assert!(
-                    spot.start <= spot.line && spot.line < lines && spot.end <= lines,
-                    "{text:?} {spot:?}"
-                );
-                assert!(spot.start < spot.end, "{text:?} {spot:?}");
+/// Texts of what code is made of, and of what it is not.
+fn texts() -> impl Strategy<Value = String> {
+    const PIECES: &[&str] = &[
+        "fn ", "alpha", "beta", "\n", "\n    ", "\r\n", "(", ")", "{", "}", "<", ">", "/// ", "# ", "* ",
+        "pub", "const ", "func (", "\"", "é", "世", "\u{0}", ";", ":", ",", "=", "@", "#[", "where", "end",
+        "_", "ALPHA", "\t", "use ",
+    ];
+    prop::collection::vec(prop::sample::select(PIECES), 0..60).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #[test]
+    fn every_text_has_passages_within_its_lines(text in texts(), words in "[a-zA-Z_é ?-]{0,12}( alpha| beta)?") {
+        let Some(query) = Query::new(&words) else { return Ok(()) };
+        let lines = text.lines().count();
+        for name in ["x.rs", "x.py", "x.md", "x.ts", "x.go", "x.c", "x.kt"] {
+            let mut last = None;
+            for spot in spots(&query, language::of(Path::new(name)).unwrap(), &text).spots {
+                prop_assert!(spot.start <= spot.line && spot.line < spot.end && spot.end <= lines, "{:?}", spot);
+                prop_assert!(last != Some(spot.line), "no place comes twice");
+                last = Some(spot.line);
             }
         }
     }

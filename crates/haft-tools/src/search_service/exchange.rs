@@ -15,6 +15,8 @@ const ANSWER_BYTES_MAX: usize = 256 << 10;
 /// So much is shown of what a service says when it fails.
 const PROBLEM_CHARS_MAX: usize = 1000;
 const AGENT: &str = concat!("haft/", env!("CARGO_PKG_VERSION"));
+/// No key is shorter.
+const KEY_BYTES_MIN: usize = 4;
 /// What stands where a service repeated its key.
 const TAKEN_OUT: &str = "[redacted]";
 
@@ -154,7 +156,9 @@ impl Inquiry<'_> {
         let encoded: String = url::form_urlencoded::byte_serialize(key.reveal().as_bytes()).collect();
         let quoted = Value::from(key.reveal()).to_string();
         let spellings = [key.reveal(), &encoded, quoted.trim_matches('"')];
-        spellings.iter().fold(text.to_owned(), |text, spelling| text.replace(spelling, TAKEN_OUT))
+        // What is shorter is no secret, and part of any text.
+        let spellings = spellings.iter().filter(|spelling| spelling.len() >= KEY_BYTES_MIN);
+        spellings.fold(text.to_owned(), |text, spelling| text.replace(spelling, TAKEN_OUT))
     }
 }
 
