@@ -21,6 +21,8 @@ pub struct AgentSpec {
     pub model: Option<String>,
     /// How its model is to answer.
     pub options: Options,
+    /// Which of the model's variants is wanted.
+    pub variant: Option<String>,
     /// How often its model may answer before it has to come to an end.
     pub steps: Option<u32>,
     /// Its rules, all layers joined.

@@ -1,5 +1,6 @@
 //! The seam to models: what one is told, what it says as it says it, and how that can fail.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
@@ -148,6 +149,10 @@ pub struct ModelInfo {
     pub context: Option<u64>,
     /// How much it can say, in tokens.
     pub output: Option<u64>,
+    /// How it is to answer, beside what its agent says.
+    pub options: Map<String, Value>,
+    /// Further such sets of options, by the name under which an agent asks for one.
+    pub variants: BTreeMap<String, Map<String, Value>>,
 }
 
 /// Why there is no answer, or no more of it.

@@ -421,6 +421,8 @@ impl Providers {
                 name: said.name.clone(),
                 context: said.context.or(known.context),
                 output: said.output.or(known.output),
+                options: said.options.clone(),
+                variants: said.variants.clone(),
             },
         }
     }

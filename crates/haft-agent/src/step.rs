@@ -15,8 +15,9 @@ use tokio::task::JoinSet;
 use crate::context;
 use crate::conversation::{Conversation, RunError, Step, slim};
 use crate::interrupt::Interrupt;
-use crate::provider::{Delta, ModelCall, Prompt, ProviderError};
+use crate::provider::{Delta, ModelCall, Options, Prompt, ProviderError};
 use crate::reading;
+use crate::wire::merge;
 
 /// What the model is told at its last step.
 const LAST_STEP: &str = "Tools are disabled after the maximum agent steps. Answer with words only: say what you have done, what is left to do, and what you recommend to do next.";
@@ -156,8 +157,19 @@ impl Conversation {
             system,
             conversation: context::told(&self.history, &self.pruned, &self.served.model),
             tools: turn.definitions().to_vec(),
-            options: self.agent.options.clone(),
+            options: self.options(),
         }
+    }
+
+    /// How the model is to answer: as is said of it, then of its variant, then of the agent.
+    fn options(&self) -> Options {
+        let (agent, info) = (&*self.agent, &self.served.info);
+        let variant = agent.variant.as_ref().and_then(|name| info.variants.get(name));
+        let layers = std::iter::once(&info.options).chain(variant).chain([&agent.options.extra]);
+        let mut extra = serde_json::Value::Object(serde_json::Map::new());
+        layers.for_each(|layer| merge(&mut extra, serde_json::Value::Object(layer.clone())));
+        let extra = extra.as_object().cloned().unwrap_or_default();
+        Options { extra, ..agent.options.clone() }
     }
 
     /// Keeps in the conversation that there was no answer, so that whoever reads it knows.

@@ -8,6 +8,7 @@ mod fault;
 mod gemini;
 mod http;
 mod media;
+mod options;
 mod responses;
 mod schema;
 mod sse;
@@ -22,6 +23,7 @@ use serde_json::Value;
 use crate::provider::{Delta, Deltas, ModelInfo, Prompt, Provider, ProviderError};
 use fault::Fault;
 use http::{Body, Http};
+pub(crate) use options::merge;
 
 /// How long the end of a body is waited for after the end of the answer, so that its connection can be used again.
 const TAIL: Duration = Duration::from_millis(50);
@@ -226,6 +228,7 @@ fn models(list: &Value) -> Result<Vec<ModelInfo>, Fault> {
             .or_else(|| row["meta"]["n_ctx_train"].as_u64()),
             output: count(&["max_completion_tokens", "max_output_tokens", "max_tokens"])
                 .or_else(|| row["top_provider"]["max_completion_tokens"].as_u64()),
+            ..ModelInfo::default()
         })
     };
     Ok(rows.iter().filter_map(model).collect())

@@ -193,6 +193,7 @@ impl Agents for One {
             mode: Mode::Primary,
             model: None,
             options: Options::default(),
+            variant: None,
             steps: None,
             rules: self.0.clone(),
         }))

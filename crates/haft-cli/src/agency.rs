@@ -111,6 +111,7 @@ impl Crew {
                 },
                 model: agent.model.clone(),
                 options: options(&agent),
+                variant: agent.variant.clone(),
                 steps: agent.steps.map(|steps| u32::try_from(steps).unwrap_or(u32::MAX)),
                 rules: Arc::new(rules),
             };

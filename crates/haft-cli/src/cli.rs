@@ -393,8 +393,11 @@ pub(crate) enum PermissionCommand {
     Reply {
         /// The request, as `haft permission pending` names it
         request: String,
-        /// once, always or reject
+        /// once, always or reject; for questions of an agent, answer or reject
         reply: String,
+        /// The answer to a question of an agent, once for each: numbers or labels of what is chosen, or words
+        #[arg(long, short, value_name = "ANSWER")]
+        answer: Vec<String>,
         /// What to do instead, for a rejection
         #[arg(long, short, value_name = "WORDS")]
         message: Option<String>,

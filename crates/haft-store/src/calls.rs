@@ -249,7 +249,7 @@ pub(crate) fn run(
     let row = connection
         .prepare_cached(
             "UPDATE call SET state = 'running', started_ms = ?2, changed_input = ?3
-             WHERE id = ?1 AND state = 'pending' RETURNING session, message, tool",
+             WHERE id = ?1 AND (state = 'pending' OR state = 'running' AND ?3 IS NOT NULL) RETURNING session, message, tool",
         )?
         .query_row(params![call, at_ms, changed_input], Told::of)
         .optional()?;

@@ -1,9 +1,13 @@
 //! Somebody to ask who may be in another process: requests wait in the store until they are answered.
+//!
+//! Requests for consent and questions of the model's own wait in the same place, told apart by their ids.
+
+mod inquiries;
 
 use std::time::Duration;
 
-use haft::permission::{Answer, Asker, Reply, Request, Scope};
-use haft::{BoxFuture, RequestId, StoreError};
+use haft::permission::{Answer, Asker, Inquiry, Reply, Request, Scope, Told};
+use haft::{BoxFuture, RequestId, StoreError, ToolContext};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
@@ -15,7 +19,10 @@ use crate::process::Census;
 use crate::store::Store;
 use crate::wire;
 use crate::writer::Durability;
+pub use inquiries::PendingInquiry;
 
+/// How ids of requests for consent begin.
+const CONSENT: &str = "per_";
 /// How often a request looks for its answer.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
@@ -49,6 +56,8 @@ pub enum Answered {
     Answered,
     /// There is no such request, or it was answered.
     NotFound,
+    /// It cannot be answered so from another process.
+    Impossible,
 }
 
 impl Queue {
@@ -58,32 +67,46 @@ impl Queue {
     }
 
     async fn wait(&self, request: &Request) -> Result<Answer, StoreError> {
+        let answer =
+            self.put_and_wait(request.id.as_str(), &request.context, &events::asked(request)).await?;
+        Ok(match answer {
+            Some(written) => Answer::Reply(written.as_reply().unwrap_or(Reply::Reject(None))),
+            None => Answer::Nobody(self.gave_up()),
+        })
+    }
+
+    fn gave_up(&self) -> String {
+        let seconds = self.patience.as_secs();
+        format!("nobody answered within {seconds} s; answer such requests with `haft permission reply`")
+    }
+
+    /// Puts a question where others see it, and waits for what they write; nothing if nobody does.
+    async fn put_and_wait(
+        &self,
+        id: &str,
+        context: &ToolContext,
+        body: &Value,
+    ) -> Result<Option<Written>, StoreError> {
         let deadline = Instant::now() + self.patience;
         // From here on others may see the request; the guard takes it away again however this ends.
-        let row = WaitingRow { store: &self.store, id: &request.id };
-        self.put(request).await?;
+        let row = WaitingRow { store: &self.store, id };
+        self.put(id, context, body).await?;
         loop {
             sleep(LOOK_EVERY.min(deadline.saturating_duration_since(Instant::now()))).await;
-            if let Some(reply) = row.look()? {
-                return Ok(Answer::Reply(reply));
+            if let Some(written) = row.look()? {
+                return Ok(Some(written));
             }
             if Instant::now() >= deadline {
                 // Taking it away and a last look are one step, so that no answer is lost between them.
-                return Ok(match row.take().await? {
-                    Some(reply) => Answer::Reply(reply),
-                    None => Answer::Nobody(format!(
-                        "nobody answered within {} s; answer such requests with `haft permission reply`",
-                        self.patience.as_secs()
-                    )),
-                });
+                return row.take().await;
             }
         }
     }
 
-    async fn put(&self, request: &Request) -> Result<(), StoreError> {
+    async fn put(&self, id: &str, context: &ToolContext, body: &Value) -> Result<(), StoreError> {
         let shared = &self.store.0;
-        let body = shared.redactor.redact_json(&events::asked(request)).to_string();
-        let (id, context) = (request.id.clone(), request.context.clone());
+        let body = shared.redactor.redact_json(body).to_string();
+        let (id, context) = (id.to_owned(), context.clone());
         let (project, process, at) = (shared.project.clone(), shared.process.id().to_owned(), now_ms());
         let work = move |connection: &Connection| {
             connection
@@ -92,7 +115,7 @@ impl Queue {
                      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
                 )?
                 .execute(params![
-                    id.as_str(),
+                    id,
                     context.session.as_str(),
                     context.call.as_str(),
                     project,
@@ -113,6 +136,13 @@ impl Asker for Queue {
             answer.unwrap_or_else(|error| Answer::Nobody(format!("the request could not wait: {error}")))
         })
     }
+
+    fn inquire<'a>(&'a self, inquiry: &'a Inquiry) -> BoxFuture<'a, Told> {
+        Box::pin(async move {
+            let told = self.wait_for_answers(inquiry).await;
+            told.unwrap_or_else(|error| Told::Nobody(format!("the questions could not wait: {error}")))
+        })
+    }
 }
 
 impl Store {
@@ -127,7 +157,8 @@ impl Store {
             let mut rows = statement.query([])?;
             let mut requests = Vec::new();
             while let Some(row) = rows.next()? {
-                if census.is_alive(&row.get::<_, String>(6)?) {
+                let is_ours = row.get::<_, String>(0)?.starts_with(CONSENT);
+                if is_ours && census.is_alive(&row.get::<_, String>(6)?) {
                     requests.push(pending(row)?);
                 }
             }
@@ -141,20 +172,33 @@ impl Store {
             Reply::Once | Reply::Reject(None) => (None, None),
             Reply::Always(scope) => (None, Some(scope.as_str())),
             Reply::Reject(Some(words)) => (Some(self.0.redactor.owned(words)), None),
+            // An input may hold secrets, and what is left of it when they are taken out is another.
+            Reply::Edit(_) => return Ok(Answered::Impossible),
         };
-        let (id, word, at, run) = (id.clone(), reply.as_str(), now_ms(), self.0.places.run.clone());
+        self.answer(id.as_str(), reply.as_str(), words, scope).await
+    }
+
+    /// Writes an answer beside what was asked, if somebody still waits for it.
+    async fn answer(
+        &self,
+        id: &str,
+        word: &'static str,
+        words: Option<String>,
+        scope: Option<&'static str>,
+    ) -> Result<Answered, StoreError> {
+        let (id, at, run) = (id.to_owned(), now_ms(), self.0.places.run.clone());
         self.write("answer a request", Durability::Process, move |connection| {
             let process: Option<String> = connection
-                .query_row("SELECT process FROM request WHERE id = ?1", [id.as_str()], |row| row.get(0))
+                .query_row("SELECT process FROM request WHERE id = ?1", [&id], |row| row.get(0))
                 .optional()?;
             if !process.is_some_and(|process| Census::new(&run).is_alive(&process)) {
-                connection.execute("DELETE FROM request WHERE id = ?1", [id.as_str()])?;
+                connection.execute("DELETE FROM request WHERE id = ?1", [&id])?;
                 return Ok(Answered::NotFound);
             }
             let answered = connection.execute(
                 "UPDATE request SET reply = ?2, words = ?3, scope = ?4, replied_ms = ?5
                  WHERE id = ?1 AND reply IS NULL",
-                params![id.as_str(), word, words, scope, at],
+                params![id, word, words, scope, at],
             )?;
             Ok(if answered > 0 { Answered::Answered } else { Answered::NotFound })
         })
@@ -165,29 +209,50 @@ impl Store {
 /// A request that others can see. Dropping this takes it away.
 struct WaitingRow<'a> {
     store: &'a Store,
-    id: &'a RequestId,
+    id: &'a str,
+}
+
+/// What somebody wrote beside a request: a word, and what belongs to it.
+struct Written {
+    word: String,
+    words: Option<String>,
+    scope: Option<String>,
+}
+
+impl Written {
+    fn of(row: &Row<'_>) -> rusqlite::Result<Option<Written>> {
+        let word: Option<String> = row.get(0)?;
+        let (words, scope) = (row.get(1)?, row.get(2)?);
+        Ok(word.map(|word| Written { word, words, scope }))
+    }
+
+    fn as_reply(&self) -> Option<Reply> {
+        let scope = self.scope.as_deref().and_then(Scope::parse).unwrap_or(Scope::Session);
+        Reply::parse(&self.word, scope, self.words.clone())
+    }
 }
 
 impl WaitingRow<'_> {
-    fn look(&self) -> Result<Option<Reply>, StoreError> {
+    fn look(&self) -> Result<Option<Written>, StoreError> {
         self.store.read("look for an answer", |connection| {
             let found = connection
                 .prepare_cached("SELECT reply, words, scope FROM request WHERE id = ?1")?
-                .query_row([self.id.as_str()], reply_of)
+                .query_row([self.id], Written::of)
                 .optional()?;
             // Whoever removes a session removes what it asks; that is an answer, too.
-            Ok(found.unwrap_or(Some(Reply::Reject(None))))
+            let removed = || Written { word: "reject".to_owned(), words: None, scope: None };
+            Ok(found.unwrap_or_else(|| Some(removed())))
         })
     }
 
-    async fn take(&self) -> Result<Option<Reply>, StoreError> {
-        let id = self.id.clone();
+    async fn take(&self) -> Result<Option<Written>, StoreError> {
+        let id = self.id.to_owned();
         let work = move |connection: &Connection| {
             let taken = connection
                 .query_row(
                     "DELETE FROM request WHERE id = ?1 RETURNING reply, words, scope",
-                    [id.as_str()],
-                    reply_of,
+                    [id],
+                    Written::of,
                 )
                 .optional()?;
             Ok(taken.flatten())
@@ -198,19 +263,12 @@ impl WaitingRow<'_> {
 
 impl Drop for WaitingRow<'_> {
     fn drop(&mut self) {
-        let id = self.id.clone();
+        let id = self.id.to_owned();
         self.store.0.writer.post(Durability::Process, move |connection| {
-            connection.execute("DELETE FROM request WHERE id = ?1", [id.as_str()])?;
+            connection.execute("DELETE FROM request WHERE id = ?1", [id])?;
             Ok(())
         });
     }
-}
-
-fn reply_of(row: &Row<'_>) -> rusqlite::Result<Option<Reply>> {
-    let (word, words, scope): (Option<String>, Option<String>, Option<String>) =
-        (row.get(0)?, row.get(1)?, row.get(2)?);
-    let scope = scope.and_then(|scope| Scope::parse(&scope)).unwrap_or(Scope::Session);
-    Ok(word.and_then(|word| Reply::parse(&word, scope, words)))
 }
 
 fn pending(row: &Row<'_>) -> Result<PendingRequest, Fault> {

@@ -35,6 +35,9 @@ pub enum ToolError {
     /// The person said no without a word: the turn ends, the model is told nothing.
     #[error("the request was declined")]
     Declined,
+    /// The person gave the call another input, with which it begins anew. Only the gate says so; tools pass it on.
+    #[error("the person changed the input of the call")]
+    Edited(serde_json::Value),
     /// Something is broken, and the operator has to know.
     #[error("defect: {0}")]
     Defect(#[source] BoxError),

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::boundary::{BoundError, Boundary, Shortening, bound};
 use crate::catch::{caught, caught_now};
 use crate::codec;
-use crate::content::Presented;
+use crate::content::{Content, Presented};
 use crate::error::{ToolError, causes};
 use crate::events::Event;
 use crate::name::{Action, ToolName};
@@ -23,6 +23,10 @@ use crate::turn::{Services, Turn};
 
 /// So many times in a row may a session make the same call before somebody is asked.
 const SAME_CALLS_MAX: u32 = 2;
+/// So many times may a person change the input of one call.
+const EDITS_MAX: u32 = 20;
+/// So much of what they wrote is told to the model.
+const EDIT_CHARS_MAX: usize = 2_000;
 
 /// Takes a call to its settlement.
 pub(crate) async fn settle(turn: &Turn, call: Call) -> Result<Settlement, SettleError> {
@@ -45,6 +49,8 @@ pub(crate) async fn settle(turn: &Turn, call: Call) -> Result<Settlement, Settle
         Ok(completed) => Ok(Settlement::Completed(completed)),
         Err(Stop::Rejected(rejection)) => Ok(Settlement::Rejected(rejection.bounded(services.limits.text))),
         Err(Stop::Error(error)) => Err(error),
+        // Before the first attempt there is nothing to change, and whoever wanted something else has not agreed.
+        Err(Stop::Edited(_)) => Err(SettleError::Declined),
     };
     in_flight.progress = Progress::Ending;
     let recorded = record_end(services, &call.context, &result).await;
@@ -67,24 +73,84 @@ async fn run(
         let asked = caught(|| services.gate.grant(context, again)).await.map_err(SettleError::Defect)?;
         drop(asked?);
     }
-    let input = before_hooks(services, name, context, raw_input(name, &call.input)?).await?;
-    let changed = (!call.input.is(&input)).then(|| input.clone());
-    let invocation = decode(tool, name, input)?;
+    let mut given = raw_input(name, &call.input)?;
+    for edits in 0..=EDITS_MAX {
+        match attempt(turn, name, tool, call, given, edits > 0).await {
+            Err(Stop::Edited(input)) => given = input,
+            ended => return ended,
+        }
+    }
+    Err(Rejection::Failed(format!("the user changed the input of this call {EDITS_MAX} times")).into())
+}
+
+/// The way of a call with the input it was given, by the model or by a person. It never leads back: whoever is asked and
+/// gives another input has the call begin anew.
+async fn attempt(
+    turn: &Turn,
+    name: &ToolName,
+    tool: &Tool,
+    call: &Call,
+    given: Value,
+    is_edited: bool,
+) -> Result<Completed, Stop> {
+    let (services, context) = (turn.services(), &call.context);
+    let input = before_hooks(services, name, context, given).await?;
+    let changed = (is_edited || !call.input.is(&input)).then(|| input.clone());
+    let edited = changed.clone().filter(|_| is_edited);
+    let begun = services.gate.begins(&context.call, &input);
+    let invocation = decode(tool, name, input).map_err(|stop| stop.of_edited(edited.as_ref()))?;
     record_running(services, context, changed.as_ref()).await?;
 
-    let produced = execute(&*invocation, context).await?;
+    let produced = execute(&*invocation, context).await.map_err(|stop| stop.of_edited(edited.as_ref()))?;
+    drop(begun);
     let encoding = encode(&*invocation, produced)?;
-    let presented = present(&*invocation, &encoding)?;
+    let mut presented = present(&*invocation, &encoding)?;
+    if let Some(input) = &edited {
+        tell_edit(&mut presented, &encoding, input);
+    }
     let boundary = turn.boundary(context);
     let shortening = Shortening::of(&presented);
     let bounded = bound(&boundary, presented, encoding.into_structured(), shortening).await?;
     after_hooks(services, name, &boundary, bounded, shortening).await
 }
 
+/// Has the model know that the call was not its own.
+fn tell_edit(presented: &mut Presented, encoding: &Encoding, input: &Value) {
+    if presented.content.is_empty() {
+        let text = serde_json::to_string_pretty(encoding.structured()).unwrap_or_default();
+        presented.content.push(Content::Text(text));
+    }
+    presented.content.insert(0, Content::Text(edit_note(input)));
+}
+
+fn edit_note(input: &Value) -> String {
+    let text = input.to_string();
+    let shown = match text.char_indices().nth(EDIT_CHARS_MAX) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    };
+    format!("The user changed the input of this call before it ran. It ran with: {shown}")
+}
+
 /// Why a call left its way.
 enum Stop {
     Rejected(Rejection),
     Error(SettleError),
+    /// A person gave the call another input.
+    Edited(Value),
+}
+
+impl Stop {
+    /// The model must not take for its own what a person wrote. A refusal names what was wanted anyway.
+    fn of_edited(self, edited: Option<&Value>) -> Stop {
+        match (self, edited) {
+            (
+                Stop::Rejected(rejection @ (Rejection::InvalidInput(_) | Rejection::Failed(_))),
+                Some(input),
+            ) => Rejection::Failed(format!("{}\n{rejection}", edit_note(input))).into(),
+            (stop, _) => stop,
+        }
+    }
 }
 
 impl From<Rejection> for Stop {
@@ -106,6 +172,7 @@ impl From<ToolError> for Stop {
             ToolError::Failure(message) => Rejection::Failed(message).into(),
             ToolError::Refused(refusal) => Rejection::Refused(refusal).into(),
             ToolError::Declined => SettleError::Declined.into(),
+            ToolError::Edited(input) => Stop::Edited(input),
             ToolError::Defect(error) => SettleError::Defect(error).into(),
         }
     }

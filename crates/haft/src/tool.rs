@@ -208,6 +208,10 @@ pub(crate) struct Encoding {
 }
 
 impl Encoding {
+    pub(crate) fn structured(&self) -> &Value {
+        &self.json
+    }
+
     pub(crate) fn into_structured(self) -> Value {
         drop(self.typed);
         Arc::unwrap_or_clone(self.json)

@@ -124,6 +124,7 @@ pub(crate) fn limits(model: &str) -> ModelInfo {
         name: None,
         context: row.map(|(_, context, _)| *context),
         output: row.map(|(.., output)| *output),
+        ..ModelInfo::default()
     }
 }
 

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::calls::{Calls, Draft, Rest};
 use super::fault::{Fault, Report};
-use super::media::{Piece, arguments, call_id, piece, put_over, seal, unseal};
-use super::{Decode, parse, schema, sse};
+use super::media::{Piece, arguments, call_id, piece, seal, unseal};
+use super::{Decode, Format, options, parse, schema, sse};
 use crate::provider::{CallResult, Delta, Prompt, Utterance, Uttered};
 
 const FORMAT: &str = "anthropic";
@@ -50,7 +50,7 @@ pub(crate) fn request(prompt: &Prompt, output_max: u64) -> Result<Value, Fault> 
     if let Some(top_p) = prompt.options.top_p {
         request["top_p"] = json!(top_p);
     }
-    put_over(&mut request, &prompt.options.extra);
+    options::apply(Format::Anthropic, &mut request, &prompt.options.extra);
     Ok(request)
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::calls::{Calls, Draft, Rest};
 use super::fault::Fault;
 use super::media::{Piece, arguments, call_id, data_url, left_out, piece, put_over, seal, split, unseal};
-use super::{Decode, parse, reported, schema, sse};
+use super::{Decode, Format, options, parse, reported, schema, sse};
 use crate::provider::{CallResult, Delta, Prompt, Utterance, Uttered};
 
 const FORMAT: &str = "chat";
@@ -87,19 +87,19 @@ pub(crate) fn request(prompt: &Prompt, dialect: Dialect) -> Result<Value, Fault>
         });
         request["tools"] = tools.collect::<Result<_, Fault>>()?;
     }
-    let options = &prompt.options;
+    let wanted = &prompt.options;
     let limit = if dialect.completion_tokens { "max_completion_tokens" } else { "max_tokens" };
     let numbers = [
-        ("temperature", options.temperature.map(|n| json!(n))),
-        ("top_p", options.top_p.map(|n| json!(n))),
-        (limit, options.output_max.map(|n| json!(n))),
+        ("temperature", wanted.temperature.map(|n| json!(n))),
+        ("top_p", wanted.top_p.map(|n| json!(n))),
+        (limit, wanted.output_max.map(|n| json!(n))),
     ];
     for (key, value) in numbers {
         if let Some(value) = value {
             request[key] = value;
         }
     }
-    put_over(&mut request, &options.extra);
+    options::apply(Format::Chat, &mut request, &wanted.extra);
     Ok(request)
 }
 

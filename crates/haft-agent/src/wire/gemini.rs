@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 
 use super::calls::{Calls, Draft};
 use super::fault::Fault;
-use super::media::{Piece, arguments, piece, put_over, seal, split, unseal};
-use super::{Decode, parse, reported, schema, sse};
+use super::media::{Piece, arguments, piece, seal, split, unseal};
+use super::{Decode, Format, options, parse, reported, schema, sse};
 use crate::provider::{CallResult, Delta, ModelInfo, Prompt, Utterance, Uttered};
 
 const FORMAT: &str = "gemini";
@@ -49,18 +49,18 @@ pub(crate) fn request(prompt: &Prompt) -> Result<Value, Fault> {
         let declarations = declarations.collect::<Result<Vec<Value>, Fault>>()?;
         request["tools"] = json!([{ "functionDeclarations": declarations }]);
     }
-    let options = &prompt.options;
+    let wanted = &prompt.options;
     let numbers = [
-        ("temperature", options.temperature.map(|n| json!(n))),
-        ("topP", options.top_p.map(|n| json!(n))),
-        ("maxOutputTokens", options.output_max.map(|n| json!(n))),
+        ("temperature", wanted.temperature.map(|n| json!(n))),
+        ("topP", wanted.top_p.map(|n| json!(n))),
+        ("maxOutputTokens", wanted.output_max.map(|n| json!(n))),
     ];
     let numbers: Map<String, Value> =
         numbers.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect();
     if !numbers.is_empty() {
         request["generationConfig"] = Value::Object(numbers);
     }
-    put_over(&mut request, &options.extra);
+    options::apply(Format::Gemini, &mut request, &wanted.extra);
     Ok(request)
 }
 
@@ -134,6 +134,7 @@ pub(crate) fn models(list: &Value) -> Vec<ModelInfo> {
             name: row["displayName"].as_str().map(str::to_owned),
             context: row["inputTokenLimit"].as_u64(),
             output: row["outputTokenLimit"].as_u64(),
+            ..ModelInfo::default()
         })
     };
     list["models"].as_array().into_iter().flatten().filter(talks).filter_map(model).collect()

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::calls::{Calls, Draft, Rest};
 use super::fault::{Fault, Report};
-use super::media::{Piece, arguments, call_id, data_url, piece, put_over, seal, unseal};
-use super::{Decode, parse, schema, sse};
+use super::media::{Piece, arguments, call_id, data_url, piece, seal, unseal};
+use super::{Decode, Format, options, parse, schema, sse};
 use crate::provider::{CallResult, Delta, Prompt, Utterance, Uttered};
 
 const FORMAT: &str = "responses";
@@ -47,18 +47,18 @@ pub(crate) fn request(prompt: &Prompt) -> Result<Value, Fault> {
         });
         request["tools"] = tools.collect::<Result<_, Fault>>()?;
     }
-    let options = &prompt.options;
+    let wanted = &prompt.options;
     let numbers = [
-        ("temperature", options.temperature.map(|n| json!(n))),
-        ("top_p", options.top_p.map(|n| json!(n))),
-        ("max_output_tokens", options.output_max.map(|n| json!(n))),
+        ("temperature", wanted.temperature.map(|n| json!(n))),
+        ("top_p", wanted.top_p.map(|n| json!(n))),
+        ("max_output_tokens", wanted.output_max.map(|n| json!(n))),
     ];
     for (key, value) in numbers {
         if let Some(value) = value {
             request[key] = value;
         }
     }
-    put_over(&mut request, &options.extra);
+    options::apply(Format::Responses, &mut request, &wanted.extra);
     Ok(request)
 }
 

@@ -260,6 +260,7 @@ impl Staff {
             mode,
             model: None,
             options: Options::default(),
+            variant: None,
             steps: self.steps.filter(|_| mode == Mode::Primary),
             rules: match name {
                 "build" => self.rules.clone(),

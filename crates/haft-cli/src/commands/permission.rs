@@ -34,7 +34,10 @@ pub(crate) async fn run(
         PermissionCommand::List => decide::list(&setting),
         PermissionCommand::Forget { grant } => queue::forget(&setting, &grant).await,
         PermissionCommand::Pending => queue::pending(&setting),
-        PermissionCommand::Reply { request, reply, message, scope } => {
+        PermissionCommand::Reply { request, reply, answer, .. } if queue::is_inquiry(&request) => {
+            queue::answer(&setting, &request, &reply, &answer).await
+        }
+        PermissionCommand::Reply { request, reply, message, scope, .. } => {
             queue::reply(&setting, &request, &reply, message, &scope).await
         }
     }

@@ -2,12 +2,13 @@
 //!
 //! A project that nobody trusts is not heard here: it could send a key to an address of its own.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use haft_agent::provider::ModelInfo;
 use haft_agent::providers::{Configured, Settings, format_of_package, packages};
 use haft_agent::wire::Key;
+use serde_json::{Map, Value};
 
 use super::Config;
 use super::error::{ConfigError, Located, Problem};
@@ -82,7 +83,28 @@ fn model(id: &str, value: &Node) -> Result<ModelInfo, ConfigError> {
         name: value.get("name").map(text).transpose()?,
         context: count("context")?.filter(|count| *count > 0),
         output: count("output")?.filter(|count| *count > 0),
+        options: value.get("options").map(fields).transpose()?.unwrap_or_default(),
+        variants: variants(value)?,
     })
+}
+
+/// The variants of a model that are not switched off.
+fn variants(model: &Node) -> Result<BTreeMap<String, Map<String, Value>>, ConfigError> {
+    let said = model.get("variants").map(Node::entries).unwrap_or_default();
+    let on = said.iter().filter(|entry| entry.value.get("disabled").and_then(Node::as_bool) != Some(true));
+    on.map(|entry| {
+        let mut options = fields(&entry.value)?;
+        options.shift_remove("disabled");
+        Ok((entry.key.clone(), options))
+    })
+    .collect()
+}
+
+fn fields(node: &Node) -> Result<Map<String, Value>, ConfigError> {
+    match node.json() {
+        Value::Object(fields) => Ok(fields),
+        _ => Err(node.expected("an object")),
+    }
 }
 
 /// Milliseconds, or `false` for as long as it takes.

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use haft::permission::{Effect, Reason, Reply, Request, Scope};
 
+use serde_json::Value;
+
 use super::attention::Attention;
 use super::editor::Editor;
 use super::keys::Key;
@@ -27,12 +29,15 @@ enum Step {
     Always(Scope),
     /// What to do instead.
     Words(Editor),
+    /// The input of the call, as it is being changed, and what is wrong with it.
+    Input(Editor, Option<String>),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Choice {
     Once,
     Always,
+    Edit,
     No,
 }
 
@@ -58,10 +63,11 @@ impl Approval {
     }
 
     fn choices(&self) -> Vec<Choice> {
-        match self.request.question.save.is_empty() {
-            true => vec![Choice::Once, Choice::No],
-            false => vec![Choice::Once, Choice::Always, Choice::No],
-        }
+        let mut choices = vec![Choice::Once];
+        choices.extend((!self.request.question.save.is_empty()).then_some(Choice::Always));
+        choices.extend(self.request.input.is_some().then_some(Choice::Edit));
+        choices.push(Choice::No);
+        choices
     }
 
     pub(crate) fn press(&mut self, key: &Key, now: Duration) -> Pressed<Reply> {
@@ -79,6 +85,7 @@ impl Approval {
                 }
                 Key::Char('y') => return self.choose(Choice::Once),
                 Key::Char('n') | Key::Escape => return self.choose(Choice::No),
+                Key::Char('e') if choices.contains(&Choice::Edit) => return self.choose(Choice::Edit),
                 Key::Char('v') => return Pressed::ShowAll,
                 Key::Char(key @ ('s' | 'p' | 'u')) if choices.contains(&Choice::Always) => {
                     self.step = Step::Always(scope(*key));
@@ -107,6 +114,14 @@ impl Approval {
                 Key::Escape => self.step = Step::Choose(choices.len() - 1),
                 key => editor.press(key),
             },
+            Step::Input(editor, problem) => match key {
+                Key::Enter => match changed(editor.text(), self.request.input.as_ref()) {
+                    Ok(input) => return Pressed::Answered(Reply::Edit(input)),
+                    Err(why) => *problem = Some(why),
+                },
+                Key::Escape => self.step = Step::Choose(choices.len() - 2),
+                key => editor.press(key),
+            },
         }
         Pressed::Taken
     }
@@ -115,6 +130,12 @@ impl Approval {
         match choice {
             Choice::Once => return Pressed::Answered(Reply::Once),
             Choice::Always => self.step = Step::Always(Scope::Session),
+            Choice::Edit => {
+                let mut editor = Editor::default();
+                let input = self.request.input.as_ref();
+                editor.put_back(&input.map(|input| format!("{input:#}")).unwrap_or_default());
+                self.step = Step::Input(editor, None);
+            }
             Choice::No => self.step = Step::Words(Editor::default()),
         }
         Pressed::Taken
@@ -150,6 +171,18 @@ impl Approval {
                 rows.extend(written);
                 (rows, Some((row + 1, column)))
             }
+            Step::Input(editor, problem) => {
+                let lead = Row::new().plain("  The call, as it is to be:  ");
+                let mut rows = vec![lead.with(
+                    Paint::Dim,
+                    "Enter asks about this instead · Alt-Enter a new line · Esc goes back",
+                )];
+                rows.extend(problem.iter().map(|why| Row::new().with(Paint::Red, &format!("  {why}"))));
+                let above = rows.len();
+                let (written, (row, column)) = editor.rows("  > ", columns);
+                rows.extend(written);
+                (rows, Some((row + above, column)))
+            }
         }
     }
 
@@ -162,6 +195,7 @@ impl Approval {
                     let patterns = self.request.question.save.join(", ");
                     ("s p u", format!("Yes, and stop asking for {} {patterns}", self.request.question.action))
                 }
+                Choice::Edit => ("e", "Change the call first".to_owned()),
                 Choice::No => ("n", "No, and say what to do instead".to_owned()),
             };
             let lead = if number == at && is_ready { "  › " } else { "    " };
@@ -190,6 +224,16 @@ impl Approval {
         }
         rows.push(Row::new().with(Paint::Dim, "  Enter agrees · Esc goes back"));
         rows
+    }
+}
+
+/// The input that was written, if it is one and another than before.
+pub(crate) fn changed(text: &str, before: Option<&Value>) -> Result<Value, String> {
+    let input: Value = serde_json::from_str(text).map_err(|error| format!("this is no JSON: {error}"))?;
+    match (input.is_object(), Some(&input) == before) {
+        (false, _) => Err("a call takes an object: { … }".to_owned()),
+        (true, true) => Err("this is the call as it was; Esc goes back".to_owned()),
+        (true, false) => Ok(input),
     }
 }
 

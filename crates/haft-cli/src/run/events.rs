@@ -130,6 +130,7 @@ fn replied(request: &Request, reply: &Reply) -> Value {
         Reply::Once | Reply::Reject(None) => {}
         Reply::Always(scope) => body["scope"] = scope.as_str().into(),
         Reply::Reject(Some(words)) => body["message"] = words.as_str().into(),
+        Reply::Edit(input) => body["input"] = input.clone(),
     }
     about(&request.context, body)
 }

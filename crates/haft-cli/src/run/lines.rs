@@ -17,6 +17,7 @@ pub(crate) enum Step {
     Choose,
     Scope,
     Words,
+    Input,
 }
 
 /// What came of a line.
@@ -62,10 +63,17 @@ impl LineQuestion {
     /// What stands before the line.
     pub(crate) fn prompt(&self) -> &'static str {
         match self {
-            LineQuestion::Consent { step: Step::Choose, request, .. } if request.question.save.is_empty() => {
-                "once / reject? "
+            LineQuestion::Consent { step: Step::Choose, request, .. } => {
+                match (request.question.save.is_empty(), request.input.is_some()) {
+                    (true, false) => "once / reject? ",
+                    (true, true) => "once / edit / reject? ",
+                    (false, false) => "once / always / reject? ",
+                    (false, true) => "once / always / edit / reject? ",
+                }
             }
-            LineQuestion::Consent { step: Step::Choose, .. } => "once / always / reject? ",
+            LineQuestion::Consent { step: Step::Input, .. } => {
+                "the call as it is to be, as JSON? (empty: as it is) "
+            }
             LineQuestion::Consent { step: Step::Scope, .. } => "for this session, project, or user? ",
             LineQuestion::Consent { step: Step::Words, .. } => "what instead? (empty: just stop) ",
             LineQuestion::Inquiry { .. } => "a number, or your own words? ",
@@ -116,8 +124,20 @@ fn consent(request: Request, step: Step, reply: oneshot::Sender<Reply>, line: &s
             "" => return again(request, Step::Words, reply, Vec::new()),
             words => Reply::Reject(Some(words.to_owned())),
         },
+        (Step::Choose, "e" | "edit") => match &request.input {
+            Some(input) => {
+                let rows = vec![said(&input.to_string())];
+                return again(request, Step::Input, reply, rows);
+            }
+            None => return again(request, step, reply, vec![said("This call can no longer be changed.")]),
+        },
+        (Step::Input, "") => return again(request, Step::Choose, reply, Vec::new()),
+        (Step::Input, _) => match super::approval::changed(line, request.input.as_ref()) {
+            Ok(input) => Reply::Edit(input),
+            Err(why) => return again(request, step, reply, vec![said(&why)]),
+        },
         (Step::Choose, "") => return again(request, step, reply, Vec::new()),
-        (Step::Choose, _) => return again(request, step, reply, vec![said("Type o, a or r.")]),
+        (Step::Choose, _) => return again(request, step, reply, vec![said("Type o, a, e or r.")]),
         (Step::Scope, "s" | "session") => Reply::Always(Scope::Session),
         (Step::Scope, "p" | "project") => Reply::Always(Scope::Project),
         (Step::Scope, "u" | "user") => Reply::Always(Scope::User),
@@ -149,7 +169,7 @@ fn question_rows(question: &Inquired) -> Vec<Row> {
 }
 
 /// What a line chooses: options by number, or else one's own words.
-fn chosen(question: &Inquired, line: &str) -> Option<Vec<String>> {
+pub(crate) fn chosen(question: &Inquired, line: &str) -> Option<Vec<String>> {
     let numbers = line.split([',', ' ']).filter(|word| !word.is_empty());
     let label = |word: &str| {
         let number: usize = word.parse().ok()?;

@@ -407,6 +407,7 @@ fn replied(request: &Request, reply: &Reply, manner: Manner) -> Row {
                 request.question.save.join(", ")
             ),
         ),
+        Reply::Edit(_) => (Paint::Yellow, "✎ ", "changed".to_owned()),
         Reply::Reject(None) => (Paint::Red, "✘ ", "rejected".to_owned()),
         Reply::Reject(Some(words)) => (Paint::Red, "✘ ", format!("rejected ({words})")),
     };

@@ -248,3 +248,61 @@ fn two_runs_of_one_session_do_not_both_run() {
     first.kill().unwrap();
     first.wait().unwrap();
 }
+
+#[test]
+fn a_question_is_answered_from_another_process() {
+    let place = Place::new();
+    let option = |label: &str| json!({ "label": label, "description": "" });
+    let questions = json!([
+        { "question": "Which database?", "header": "Database", "options": [option("SQLite"), option("Postgres")] },
+        { "question": "Which targets?", "header": "Targets", "options": [option("Linux"), option("macOS")], "multiple": true },
+    ]);
+    let ask = json!({ "calls": [{ "tool": "question", "input": { "questions": questions } }] });
+    place.file("s.json", &json!({ "turns": [ask, { "text": "Good." }] }).to_string());
+    let mut haft = place.command(&["run", "-m", "scripted/s.json", "begin", "--on-ask", "wait:60"]);
+    let haft = haft.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let waiting = || place.run(&["permission", "pending", "--json"]).json()["questions"][0].clone();
+    let asked = (0..600).find_map(|_| {
+        std::thread::sleep(Duration::from_millis(50));
+        Some(waiting()).filter(Value::is_object)
+    });
+    let asked = asked.expect("it is asked");
+    let id = asked["id"].as_str().unwrap();
+    assert_eq!(asked["questions"][0]["options"][1]["label"], "Postgres");
+    let shown = place.run(&["permission", "pending"]).out;
+    assert!(shown.contains("Which targets?") && shown.contains("2 macOS"), "{shown}");
+    let wrong = place.run(&["permission", "reply", id, "answer", "--answer", "1"]);
+    assert_eq!(wrong.code, 2, "{}", wrong.err);
+    let given = ["permission", "reply", id, "answer", "--answer", "postgres", "--answer", "1,2"];
+    assert_eq!(place.run(&given).code, 0);
+    let ran = haft.wait_with_output().unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let said = place.run(&["session", "export", "--all"]).out;
+    assert!(said.contains("Postgres") && said.contains("Linux, macOS"), "{said}");
+    assert_eq!(place.run(&given).code, 2, "it was answered");
+}
+
+#[test]
+fn a_model_is_asked_with_the_options_of_its_configuration() {
+    let place = Place::new();
+    let answer = events(&[delta(&json!({ "role": "assistant", "content": "Yes." }), Some("stop"))]);
+    let (address, asked) = serve(vec![answer]);
+    let models = json!({ "m": {
+        "options": { "reasoningEffort": "low", "textVerbosity": "low", "model": "another" },
+        "variants": { "hard": { "reasoningEffort": "high" } },
+    } });
+    let config = json!({
+        "provider": { "local": { "npm": "@ai-sdk/openai-compatible", "options": { "baseURL": address, "apiKey": KEY }, "models": models } },
+        "agent": { "build": { "variant": "hard", "temperature": 0.5, "top_p": 0.25, "options": { "serviceTier": "flex" } } },
+    });
+    let mut haft = place.command(&["run", "-m", "local/m", "go"]);
+    let ran = haft.env("HAFT_CONFIG_CONTENT", config.to_string()).output().unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let request = asked.recv_timeout(Duration::from_secs(5)).unwrap();
+    let of = |key: &str| request[key].clone();
+    assert_eq!((of("model"), of("temperature"), of("top_p")), (json!("m"), json!(0.5), json!(0.25)));
+    assert_eq!(
+        (of("reasoning_effort"), of("verbosity"), of("service_tier")),
+        (json!("high"), json!("low"), json!("flex"))
+    );
+}

@@ -125,9 +125,28 @@ fn lines_answer_where_nothing_can_be_drawn() {
         let mut args = vec!["run", "-m", &model, "read the secret"];
         args.extend(more);
         let window = Window::with(&place, 80, term, &args);
-        window.wait("build wants  read .env").wait("once / always / reject?");
-        window.write("perhaps").press(&["Enter"]).wait("Type o, a or r.");
+        window.wait("build wants  read .env").wait("once / always / edit / reject?");
+        window.write("perhaps").press(&["Enter"]).wait("Type o, a, e or r.");
         window.write("o").press(&["Enter"]).wait("That was it.");
         assert_eq!(window.code(), 0);
     }
+}
+
+#[test]
+fn a_call_can_be_changed_before_it_runs() {
+    if is_missing() {
+        return;
+    }
+    let (place, model) = secret();
+    place.file("a.txt", "nothing to hide\n");
+    let window = ask(&place, &model);
+    window.press(&["e"]).wait("The call, as it is to be").wait("\"filePath\": \".env\"");
+    // What is no call stays to be mended.
+    window.press(&["BSpace", "Enter"]).wait("this is no JSON");
+    window.press(&["BSpace"; 30]).write("{\"filePath\": \"a.txt\"}").press(&["Enter"]);
+    window.wait("changed").wait("That was it.");
+    assert_eq!(window.code(), 0);
+    let shown = place.run(&["log", "show", call(&place)["call"].as_str().unwrap()]).out;
+    assert!(shown.contains("The user changed the input") && shown.contains("nothing to hide"), "{shown}");
+    assert!(!shown.contains("KEY=hidden"), "{shown}");
 }

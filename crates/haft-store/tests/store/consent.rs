@@ -23,6 +23,7 @@ fn request(session: &SessionId) -> Request {
         question: Question::new(Action::new("bash"), Resource::new("rm -rf x").or("rm")).saving("rm *"),
         decisions: Vec::new(),
         showing: Showing { title: "removes x".to_owned(), detail: "all of it".to_owned() },
+        input: None,
     }
 }
 

@@ -68,6 +68,7 @@ async fn put_everywhere(store: &Store, session: &SessionId, secret: &str) {
         question: Question::new(Action::new("bash"), Resource::new(&text)).saving(&text),
         decisions: Vec::new(),
         showing: Showing { title: text.clone(), detail: text.clone() },
+        input: None,
     };
     let reply = Reply::Reject(Some(text.clone()));
     store.event(&Event::Replied(request.into(), reply)).await.unwrap();

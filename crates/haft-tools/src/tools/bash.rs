@@ -389,7 +389,7 @@ impl Executor for Bash {
                 notes.push(refusal.to_string());
                 Ok(told(ran, timeout, notes))
             }
-            Err(ToolError::Declined) => {
+            Err(ToolError::Declined | ToolError::Edited(_)) => {
                 notes.push(format!("the user was asked for {fields} and did not agree"));
                 Ok(told(ran, timeout, notes))
             }

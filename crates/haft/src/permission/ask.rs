@@ -6,6 +6,8 @@ use super::decision::Decision;
 use super::grant::Scope;
 use super::resource::Resource;
 use super::rule::Ruleset;
+use serde_json::Value;
+
 use crate::BoxFuture;
 use crate::id::{InquiryId, RequestId};
 use crate::journal::Change;
@@ -110,6 +112,8 @@ pub struct Request {
     pub decisions: Vec<Decision>,
     /// What a person is shown.
     pub showing: Showing,
+    /// The input of the call, as long as it can still be another: until something was changed by it.
+    pub input: Option<Value>,
 }
 
 impl Request {
@@ -128,6 +132,9 @@ pub enum Reply {
     Always(Scope),
     /// No, and, if words are given, what to do instead.
     Reject(Option<String>),
+    /// Not this, but the same tool with this input. The call begins anew: the input is decoded like any other, and
+    /// whatever it does is asked for again.
+    Edit(Value),
 }
 
 impl Reply {
@@ -147,6 +154,7 @@ impl Reply {
             Reply::Once => "once",
             Reply::Always(_) => "always",
             Reply::Reject(_) => "reject",
+            Reply::Edit(_) => "edit",
         }
     }
 }

@@ -7,9 +7,12 @@
 //! let forged = haft::permission::Permit("anything");
 //! ```
 
+use std::collections::HashMap;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
+
+use serde_json::Value;
 
 use super::ask::{Answer, Ask, Asker, Nobody, Policy, Question, Reach, Reply, Request, Showing, wanted};
 use super::decision::{Decision, Reason, decide, strictest};
@@ -19,7 +22,7 @@ use super::rule::{Effect, Rule, Ruleset};
 use super::wildcard::Pattern;
 use crate::error::{Refusal, ToolError};
 use crate::events::{Event, Events};
-use crate::id::{GrantId, RequestId, SessionId};
+use crate::id::{CallId, GrantId, RequestId, SessionId};
 use crate::recorder::{Recorder, StoreError};
 use crate::sync::{Mutex, lock};
 use crate::tool::ToolContext;
@@ -47,6 +50,9 @@ pub enum ReplyError {
     /// There is no such request, or it was answered.
     #[error("there is no pending request {0}")]
     NotFound(RequestId),
+    /// The call has changed something already, so it cannot begin anew.
+    #[error("the input of the call behind {0} can no longer be changed, because it has begun to act")]
+    TooLate(RequestId),
     /// The reply took effect, but could not be kept for later.
     #[error("the reply took effect once, but could not be saved")]
     NotSaved(#[source] StoreError),
@@ -74,6 +80,8 @@ struct Shared {
     recorder: Arc<dyn Recorder>,
     events: Events,
     waiting: Waiting,
+    /// The calls under way that have changed nothing yet, with their input.
+    unbegun: Mutex<HashMap<CallId, Value>>,
     rehearsal: Option<Mutex<Vec<Rehearsed>>>,
 }
 
@@ -119,6 +127,7 @@ impl Gate {
             recorder,
             events,
             waiting: Waiting::default(),
+            unbegun: Mutex::default(),
             rehearsal,
         }))
     }
@@ -133,9 +142,18 @@ impl Gate {
         }
         match ask.reach() {
             Reach::Looks => {}
-            Reach::Changes => self.0.recorder.acting(context, &ask.changes()).await?,
+            Reach::Changes => {
+                lock(&self.0.unbegun).remove(&context.call);
+                self.0.recorder.acting(context, &ask.changes()).await?;
+            }
         }
         Ok(Permit(ask))
+    }
+
+    /// Says which input a call runs with, so that whoever is asked may give it another. Dropping the guard ends that.
+    pub(crate) fn begins(&self, call: &CallId, input: &Value) -> Begun<'_> {
+        lock(&self.0.unbegun).insert(call.clone(), input.clone());
+        Begun { gate: self, call: call.clone() }
     }
 
     /// What is decided about a question, before anybody is asked.
@@ -160,18 +178,22 @@ impl Gate {
     pub async fn reply(&self, id: &RequestId, reply: Reply) -> Result<(), ReplyError> {
         let claim = self.0.waiting.claim(id).ok_or_else(|| ReplyError::NotFound(id.clone()))?;
         let request = claim.request().clone();
+        if matches!(reply, Reply::Edit(_)) && !lock(&self.0.unbegun).contains_key(&request.context.call) {
+            return Err(ReplyError::TooLate(id.clone()));
+        }
         let saved = match &reply {
-            Reply::Once | Reply::Reject(_) => Ok(()),
+            Reply::Once | Reply::Reject(_) | Reply::Edit(_) => Ok(()),
             Reply::Always(scope) => self.0.grants.keep(&grants_for(&request, *scope)).await,
         };
         claim.settle(match &reply {
             Reply::Once | Reply::Always(_) => Verdict::Allowed,
             Reply::Reject(None) => Verdict::Declined,
             Reply::Reject(Some(words)) => Verdict::Corrected(words.clone()),
+            Reply::Edit(input) => Verdict::Edited(input.clone()),
         });
         self.replied(request.clone(), reply.clone()).await;
         match reply {
-            Reply::Once => {}
+            Reply::Once | Reply::Edit(_) => {}
             Reply::Always(_) => self.answer_covered(&request.context.session).await,
             Reply::Reject(_) => self.decline_others(&request.context.session).await,
         }
@@ -217,6 +239,7 @@ impl Gate {
             question,
             decisions,
             showing: ask.show(),
+            input: lock(&self.0.unbegun).get(&context.call).cloned(),
         };
         self.ask(Arc::new(request)).await
     }
@@ -239,11 +262,13 @@ impl Gate {
                 let rule = request.decisions.iter().find_map(asking).cloned().map(Box::new);
                 Err(Refusal::Unanswered { wanted: request.wanted(), rule, hint }.into())
             }
-            First::Answer(Answer::Reply(reply)) => {
+            First::Answer(Answer::Reply(mut reply)) => {
                 loop {
                     match self.reply(&request.id, reply.clone()).await {
                         // Somebody else was quicker, or the reply holds this time only: there is a verdict.
                         Ok(()) | Err(ReplyError::NotFound(_) | ReplyError::NotSaved(_)) => {}
+                        // Whoever wanted something else has not agreed to this.
+                        Err(ReplyError::TooLate(_)) => reply = Reply::Reject(None),
                     }
                     // None if the quicker one gave up.
                     if let Some(verdict) = pending.claimed().await {
@@ -294,6 +319,18 @@ impl Gate {
     }
 }
 
+/// A call that has changed nothing yet.
+pub(crate) struct Begun<'g> {
+    gate: &'g Gate,
+    call: CallId,
+}
+
+impl Drop for Begun<'_> {
+    fn drop(&mut self) {
+        lock(&self.gate.0.unbegun).remove(&self.call);
+    }
+}
+
 enum First {
     Verdict(Verdict),
     Answer(Answer),
@@ -304,6 +341,7 @@ impl Verdict {
         match self {
             Verdict::Allowed => Ok(()),
             Verdict::Declined => Err(ToolError::Declined),
+            Verdict::Edited(input) => Err(ToolError::Edited(input)),
             Verdict::Corrected(words) => Err(Refusal::Corrected { wanted: request.wanted(), words }.into()),
         }
     }

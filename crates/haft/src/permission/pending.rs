@@ -6,6 +6,8 @@
 use std::sync::Arc;
 use std::task::{Poll, Waker};
 
+use serde_json::Value;
+
 use super::ask::Request;
 use crate::id::{RequestId, SessionId};
 use crate::sync::{Mutex, lock};
@@ -16,6 +18,7 @@ pub(super) enum Verdict {
     Allowed,
     Declined,
     Corrected(String),
+    Edited(Value),
 }
 
 /// The requests that wait for a verdict, oldest first.

@@ -7,6 +7,7 @@ mod support;
 mod cancellation;
 mod codec;
 mod consent;
+mod edits;
 mod factories;
 mod gate;
 mod hooks;

@@ -1,5 +1,7 @@
 //! `haft permission pending`, `reply` and `forget`: requests of other processes, and saved consents.
 
+mod inquiries;
+
 use haft::permission::{Reply, Scope};
 use haft::{GrantId, RequestId, visible, visible_lines};
 use haft_store::{Answered, PendingRequest};
@@ -10,23 +12,28 @@ use crate::exit::{Exit, Failure};
 use crate::location::open_store;
 use crate::setting::Setting;
 use crate::terminal::Terminal;
+pub(super) use inquiries::{answer, is_inquiry};
 
 pub(super) fn pending(setting: &Setting) -> Result<Exit, Failure> {
     let terminal = setting.terminal;
-    let requests = open_store(setting)?.pending_requests()?;
+    let store = open_store(setting)?;
+    let (requests, inquiries) = (store.pending_requests()?, store.pending_inquiries()?);
     if terminal.json {
         let requests: Vec<Value> = requests.iter().map(document).collect();
-        terminal.document(&json!({ "v": 1, "requests": requests }))?;
+        let questions: Vec<Value> = inquiries.iter().map(inquiries::document).collect();
+        terminal.document(&json!({ "v": 1, "requests": requests, "questions": questions }))?;
         return Ok(Exit::Ok);
     }
-    for request in &requests {
-        print(terminal, request)?;
+    requests.iter().try_for_each(|request| print(terminal, request))?;
+    inquiries.iter().try_for_each(|inquiry| inquiries::print(terminal, inquiry))?;
+    if let Some(first) = requests.first() {
+        terminal.note(&format!("answer with: haft permission reply {} once|always|reject", first.id));
     }
-    match requests.as_slice() {
-        [] => terminal.note("nothing is waiting"),
-        [first, ..] => {
-            terminal.note(&format!("answer with: haft permission reply {} once|always|reject", first.id))
-        }
+    if let Some(first) = inquiries.first() {
+        terminal.note(&format!("answer with: haft permission reply {} answer --answer ANSWER …", first.id));
+    }
+    if requests.is_empty() && inquiries.is_empty() {
+        terminal.note("nothing is waiting");
     }
     Ok(Exit::Ok)
 }
@@ -64,11 +71,13 @@ pub(super) async fn reply(
                     .document(&json!({ "v": 1, "request": id.as_str(), "reply": reply.as_str() }))?,
                 false => setting.terminal.note(&match &reply {
                     Reply::Always(scope) => format!("{id}: always, for this {scope}: {}", visible(&always)),
-                    Reply::Once | Reply::Reject(_) => format!("{id}: {}", reply.as_str()),
+                    Reply::Once | Reply::Reject(_) | Reply::Edit(_) => format!("{id}: {}", reply.as_str()),
                 }),
             }
             Ok(Exit::Ok)
         }
+        Answered::Impossible => Err(Failure::usage("the input of a call cannot be changed from here")
+            .hint("change it on the terminal that runs it, or reject it with words")),
         Answered::NotFound => Err(Failure::usage(format_args!("no request {id} is waiting"))
             .hint("`haft permission pending` lists those that are")),
     }

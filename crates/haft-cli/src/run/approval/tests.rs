@@ -35,6 +35,7 @@ fn request(save: &[&str]) -> Request {
             overridden: Vec::new(),
         }],
         showing: Showing { title: "Runs the tests".to_owned(), detail: "-old\n+new\u{1b}[2J".to_owned() },
+        input: None,
     }
 }
 

@@ -323,6 +323,7 @@ fn consent_is_on_record_on_screen() {
         question,
         decisions: Vec::new(),
         showing: Shown::default(),
+        input: None,
     });
     seen.happens(&Event::Asked(request.clone()));
     seen.check(

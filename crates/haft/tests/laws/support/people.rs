@@ -100,6 +100,7 @@ impl Asks {
             }
             Err(ToolError::Refused(refusal)) => format!("refused: {refusal}"),
             Err(ToolError::Declined) => "declined".to_owned(),
+            Err(ToolError::Edited(input)) => format!("edited: {input}"),
             Err(ToolError::Failure(words)) => format!("failure: {words}"),
             Err(ToolError::Defect(error)) => format!("defect: {error}"),
         }
