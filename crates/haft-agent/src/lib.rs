@@ -12,6 +12,7 @@ pub mod providers;
 pub mod wire;
 mod agency;
 mod agent;
+mod answer;
 mod compaction;
 mod context;
 mod conversation;

@@ -1,5 +1,7 @@
 //! Which providers there are: those that haft knows, with what configuration, environment and stored keys say of them.
 
+mod error;
+mod listing;
 mod table;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -9,11 +11,13 @@ use std::time::Duration;
 
 use haft::Model;
 
-use crate::provider::{ModelInfo, Provider, ProviderError};
-use crate::scripted::{Script, ScriptError};
+use crate::provider::{ModelInfo, Provider};
+use crate::scripted::Script;
 use crate::wire::{Endpoint, Format, Key, Wire};
 use table::Known;
 
+pub use error::ResolveError;
+pub use listing::Listing;
 pub use table::{format_of_package, packages};
 
 /// Points `openai` at a server that speaks chat completions.
@@ -104,85 +108,6 @@ pub enum KeySource {
     Variable(String),
 }
 
-/// What a provider offers.
-pub struct Listing {
-    /// The provider.
-    pub provider: String,
-    /// Its models, or why they are not known.
-    pub models: Result<Vec<ModelInfo>, ProviderError>,
-}
-
-/// Why a model cannot be asked. Each says what to do.
-#[derive(Debug, thiserror::Error)]
-pub enum ResolveError {
-    /// No provider was named.
-    #[error("{model:?} names no provider; write PROVIDER/MODEL{}", example(.nearest))]
-    NoProvider {
-        /// What was written.
-        model: String,
-        /// What was probably meant.
-        nearest: Option<String>,
-    },
-    /// Nobody knows the provider.
-    #[error("there is no provider {provider:?}{}; known are {known}, and others can be configured (provider.{provider}.options.baseURL)", meant(.nearest))]
-    UnknownProvider {
-        /// What was written.
-        provider: String,
-        /// What was probably meant.
-        nearest: Option<String>,
-        /// Those that there are.
-        known: String,
-    },
-    /// The configuration switched it off.
-    #[error(
-        "the provider {provider} is switched off by the configuration (enabled_providers, disabled_providers)"
-    )]
-    Disabled {
-        /// The provider.
-        provider: String,
-    },
-    /// It needs a key.
-    #[error("{provider} needs a key: run `haft auth login {provider}`{}", or_set(.variable))]
-    NoKey {
-        /// The provider.
-        provider: String,
-        /// The variable that could hold it.
-        variable: Option<String>,
-    },
-    /// Nobody knows where it is.
-    #[error("nobody says where {provider} is: set provider.{provider}.options.baseURL")]
-    NoAddress {
-        /// The provider.
-        provider: String,
-    },
-    /// A script cannot be used.
-    #[error(transparent)]
-    Script(#[from] ScriptError),
-    /// Nothing is set up.
-    #[error("{}", FIRST_RUN)]
-    NothingSetUp,
-}
-
-/// What a person is told who has no model yet.
-const FIRST_RUN: &str = "\
-no model can be reached yet. Any one of these is enough:
-  a key of a provider   haft auth login anthropic   (or openai, google, openrouter, …)
-  or in a variable      export ANTHROPIC_API_KEY=…  (or OPENAI_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY, …)
-  a server of your own  start Ollama, LM Studio, llama.cpp or vLLM on its usual port, or set HAFT_LLM_BASE_URL
-Then `haft models` lists what there is, and -m PROVIDER/MODEL or \"model\" in the configuration chooses";
-
-fn example(nearest: &Option<String>) -> String {
-    nearest.as_ref().map(|nearest| format!(", such as {nearest}")).unwrap_or_default()
-}
-
-fn meant(nearest: &Option<String>) -> String {
-    nearest.as_ref().map(|nearest| format!(" (did you mean {nearest}?)")).unwrap_or_default()
-}
-
-fn or_set(variable: &Option<String>) -> String {
-    variable.as_ref().map(|variable| format!(" or set {variable}")).unwrap_or_default()
-}
-
 impl Providers {
     /// Takes what is said. Nothing is sent anywhere yet.
     pub fn new(settings: Settings) -> Providers {
@@ -263,66 +188,6 @@ impl Providers {
     /// The variable in which a provider's key is looked for first.
     pub fn variable(&self, provider: &str) -> Option<String> {
         self.variables(provider).into_iter().next()
-    }
-
-    /// Asks every provider that is set up for its models, all at once and each within a time. Servers on this machine
-    /// that do not run are left out, unless one is asked for by name.
-    pub async fn list(&self, only: Option<&str>, deadline: Duration) -> Result<Vec<Listing>, ResolveError> {
-        let ids = match only {
-            Some(id) => vec![id.to_owned()],
-            None => self.ids(),
-        };
-        let mut asked = tokio::task::JoinSet::new();
-        for (place, id) in ids.iter().enumerate() {
-            let wire = match self.wire(id, OUTPUT_UNKNOWN) {
-                Ok(wire) => wire,
-                Err(error) if only.is_some() => return Err(error),
-                Err(_) => continue,
-            };
-            asked.spawn(async move {
-                let late = ProviderError::Unreachable {
-                    provider: String::new(),
-                    message: format!("no answer in {} seconds", deadline.as_secs_f32()),
-                };
-                (place, tokio::time::timeout(deadline, wire.models()).await.unwrap_or(Err(late)))
-            });
-        }
-        let mut answers = asked.join_all().await;
-        answers.sort_by_key(|(place, _)| *place);
-        let listings = answers.into_iter().filter_map(|(place, answer)| {
-            let provider = ids[place].clone();
-            let is_absent = answer.is_err() && self.is_local(&provider) && only.is_none();
-            (!is_absent).then(|| self.listing(provider, answer))
-        });
-        Ok(listings.collect())
-    }
-
-    /// What was answered, with what is known or configured besides.
-    fn listing(&self, provider: String, answer: Result<Vec<ModelInfo>, ProviderError>) -> Listing {
-        let own =
-            self.configured(&provider).map(|configured| configured.models.as_slice()).unwrap_or_default();
-        let answer = match answer {
-            Err(ProviderError::Unreachable { message, .. }) if own.is_empty() => {
-                Err(ProviderError::Unreachable { provider: provider.clone(), message })
-            }
-            // A server that cannot list its models may still serve those that are configured.
-            Err(error) if own.is_empty() => Err(error),
-            Err(_) => Ok(Vec::new()),
-            Ok(models) => Ok(models),
-        };
-        let models = answer.map(|mut models| {
-            for model in &mut models {
-                let known = self.info(&provider, &model.id);
-                model.context = model.context.or(known.context);
-                model.output = model.output.or(known.output);
-            }
-            let missing = own.iter().filter(|own| models.iter().all(|model| model.id != own.id));
-            let missing: Vec<ModelInfo> = missing.map(|own| self.info(&provider, &own.id)).collect();
-            models.extend(missing);
-            models.sort_by(|a, b| a.id.cmp(&b.id));
-            models
-        });
-        Listing { provider, models }
     }
 
     async fn first_served(&self, provider: &str) -> Option<String> {

@@ -1,34 +1,36 @@
 //! Wiring: a location's store, gate, tools and turn. The only place that sees more than one leaf.
 
+mod consent;
+mod keepers;
+
 use std::sync::Arc;
 
-use haft::permission::{
-    Asker, Effect, Gate, GateParts, GrantBook, Layer, MemoryGrants, Nobody, Origin, Rehearsed, Rule, Ruleset,
-};
+use haft::permission::{Asker, Gate, GateParts, GrantBook, Rehearsed, Ruleset};
 use haft::{
-    Audience, Call, CallId, Events, Hook, Inbox, Journal, Limits, Memory, MemoryOutputs, MemoryRecorder,
-    OpenTurn, OpenTurns, OutputStore, Recorder, Registration, Registry, Services, ShortMemory, Subscription,
-    ToolContext, Turn, TurnSpec, Viewer,
+    Audience, Call, CallId, Events, Hook, Inbox, Journal, Limits, Memory, OpenTurn, OpenTurns, Registration,
+    Registry, Services, Subscription, ToolContext, Turn, TurnSpec, Viewer,
 };
 use haft_agent::{Agency, Agents, Models, Own, Policies};
-use haft_store::{CallFilter, CallRow, Lookup, Queue, Redactor, Retention, Store, StoreOptions};
+use haft_store::{CallFilter, CallRow, Lookup, Store};
 use haft_tools::web::Web;
 use haft_tools::{
-    AfterChange, Diagnosing, DiskRestorer, Formatters, Jobs, LanguageServers, Languages, LoadedInstructions,
-    LspLimits, Processes, ToolServices, UndoPlan, Workspace, load_instructions, plan_undo,
+    AfterChange, Diagnosing, Formatters, Jobs, LanguageServers, Languages, LoadedInstructions, LspLimits,
+    Processes, ToolServices, UndoPlan, Workspace, load_instructions, plan_undo,
 };
 
 use crate::agency;
-use crate::cli::{ConsentArgs, OnAsk};
-use crate::config::{self, LanguageWords};
+use crate::cli::ConsentArgs;
+use crate::config::LanguageWords;
 use crate::environment;
 use crate::exit::{Exit, Failure};
 use crate::instructions;
-use crate::models;
 use crate::searches;
 use crate::setting::Setting;
 use crate::skills;
-use crate::terminal::{Terminal, TerminalAsker};
+use consent::{asker, is_somebody_there};
+pub(crate) use consent::{ruleset, session_rules};
+use keepers::Keepers;
+pub(crate) use keepers::open_store;
 
 /// Whether calls act or are only rehearsed.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -322,51 +324,6 @@ impl<'s> Location<'s> {
     }
 }
 
-/// Whatever keeps something beyond a call.
-struct Keepers {
-    recorder: Arc<dyn Recorder>,
-    outputs: Arc<dyn OutputStore>,
-    grants: Arc<dyn GrantBook>,
-    memory: Arc<dyn Memory>,
-    journal: Arc<dyn Journal>,
-    store: Option<Store>,
-}
-
-impl Keepers {
-    fn durable(store: Store) -> Keepers {
-        let shared = Arc::new(store.clone());
-        Keepers {
-            recorder: shared.clone(),
-            outputs: shared.clone(),
-            grants: shared.clone(),
-            memory: shared.clone(),
-            journal: shared,
-            store: Some(store),
-        }
-    }
-
-    /// A rehearsal writes nothing, but reads the grants that would count and what could be undone, if there is a store.
-    fn rehearsing(setting: &Setting) -> Result<Keepers, Failure> {
-        let recorder = Arc::new(MemoryRecorder::default());
-        let (grants, journal): (Arc<dyn GrantBook>, Arc<dyn Journal>) =
-            match setting.paths.data.join(haft_store::FILE).exists() {
-                true => {
-                    let store = Arc::new(open_store(setting)?);
-                    (store.clone(), store)
-                }
-                false => (Arc::new(MemoryGrants::default()), recorder.clone()),
-            };
-        Ok(Keepers {
-            recorder,
-            outputs: Arc::new(MemoryOutputs::default()),
-            grants,
-            memory: Arc::new(ShortMemory::default()),
-            journal,
-            store: None,
-        })
-    }
-}
-
 /// What is done after files were changed, in this order. Formatters read configuration of the project that can make them
 /// run anything, so there are none until the person trusts it, wherever they are configured.
 fn after_change(
@@ -403,104 +360,7 @@ fn languages(setting: &Setting, workspace: &Workspace, processes: &Arc<Processes
     Languages::On(Arc::new(LanguageServers::new(workspace, processes, &entries, LspLimits::default())))
 }
 
-/// Opens the store, and says what it had to put right.
-pub(crate) fn open_store(setting: &Setting) -> Result<Store, Failure> {
-    let opened = Store::open(StoreOptions {
-        data_dir: setting.paths.data.clone(),
-        project: setting.project().to_string_lossy().into_owned(),
-        directory: setting.directory.to_string_lossy().into_owned(),
-        redactor: redactor(setting),
-        retention: retention(setting),
-        journal: setting.config.journal(),
-        restorer: Arc::new(DiskRestorer),
-    });
-    let (store, notices) = opened.map_err(|error| {
-        Failure::new(Exit::Defect, error)
-            .hint("haft keeps its record in HAFT_HOME, or in the XDG data directory")
-    })?;
-    for notice in notices {
-        setting.terminal.say(&format!("{} {notice}", setting.terminal.err().yellow("notice:")));
-    }
-    Ok(store)
-}
-
-/// Takes out what is secret in the environment, and the keys of providers and search services.
-fn redactor(setting: &Setting) -> Redactor {
-    let keys = models::secrets(setting).into_iter().chain(searches::secrets(setting));
-    let keys = keys.map(|(name, key)| (name.into(), key.into()));
-    Redactor::from_env(setting.env.iter().chain(keys))
-}
-
-fn retention(setting: &Setting) -> Retention {
-    let configured = setting.config.retention();
-    Retention { days: configured.days, total_bytes: configured.bytes }
-}
-
-/// The rules that hold: every layer, and last what was said on the command line.
-pub(crate) fn ruleset(setting: &Setting, consent: &ConsentArgs) -> Result<Ruleset, Failure> {
-    let rules = setting.config.ruleset(setting.agent.as_str(), session_rules(setting, consent)?);
-    rules.map_err(|error| Failure::new(Exit::Usage, error))
-}
-
-/// What was said on the command line.
-pub(crate) fn session_rules(setting: &Setting, consent: &ConsentArgs) -> Result<Vec<Rule>, Failure> {
-    let mut session = Vec::new();
-    if let Some(path) = &consent.permission {
-        session.extend(
-            config::permission_file(&setting.directory.join(path), &setting.env).map_err(Failure::usage)?,
-        );
-    }
-    session.extend(flags(&consent.allow, Effect::Allow, "--allow")?);
-    session.extend(flags(&consent.deny, Effect::Deny, "--deny")?);
-    Ok(session)
-}
-
-fn flags(given: &[String], effect: Effect, flag: &str) -> Result<Vec<Rule>, Failure> {
-    let rule = |raw: &String| match raw.split_once('=').unwrap_or((raw, "*")) {
-        ("", _) => Err(Failure::usage(format_args!("{flag} {raw:?} names no action"))),
-        (action, pattern) => Ok(Rule::new(action, pattern, effect, Origin::named(Layer::Session, flag))),
-    };
-    given.iter().map(rule).collect()
-}
-
 /// The limits. Without a conversation there is nobody that long reading could be left to.
 fn limits(setting: &Setting) -> Limits {
     Limits { delegate: None, ..setting.config.limits() }
-}
-
-fn asker(setting: &Setting, consent: &ConsentArgs, store: Option<&Store>) -> Arc<dyn Asker> {
-    if consent.yes {
-        return Arc::new(Yes);
-    }
-    match (consent.on_ask, store) {
-        (OnAsk::Wait(seconds), Some(store)) => {
-            Arc::new(Queue::new(store, std::time::Duration::from_secs(seconds)))
-        }
-        (OnAsk::Ask, _) if Terminal::is_interactive() => Arc::new(TerminalAsker::new(setting.terminal.err())),
-        (OnAsk::Ask | OnAsk::Refuse | OnAsk::Wait(_), _) => nobody(),
-    }
-}
-
-/// Whether questions reach somebody who can judge them.
-fn is_somebody_there(consent: &ConsentArgs) -> bool {
-    match consent.on_ask {
-        OnAsk::Wait(_) => !consent.yes,
-        OnAsk::Ask => !consent.yes && Terminal::is_interactive(),
-        OnAsk::Refuse => false,
-    }
-}
-
-/// Nobody, and what would help.
-pub(crate) fn nobody() -> Arc<dyn Asker> {
-    let hint = "run it on a terminal, allow it with --allow ACTION[=PATTERN] or --yes, or let it wait with --on-ask wait";
-    Arc::new(Nobody(hint.to_owned()))
-}
-
-/// Somebody who said yes to everything beforehand. Rules that deny never reach them.
-pub(crate) struct Yes;
-
-impl Asker for Yes {
-    fn ask<'a>(&'a self, _: &'a haft::permission::Request) -> haft::BoxFuture<'a, haft::permission::Answer> {
-        Box::pin(std::future::ready(haft::permission::Answer::Reply(haft::permission::Reply::Once)))
-    }
 }

@@ -306,3 +306,29 @@ fn a_model_is_asked_with_the_options_of_its_configuration() {
         (json!("high"), json!("low"), json!("flex"))
     );
 }
+
+#[test]
+fn images_and_documents_are_attached_as_what_they_are() {
+    const PNG: &str =
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+    let place = Place::new();
+    let png = base64::Engine::decode(&base64::engine::general_purpose::STANDARD, PNG).unwrap();
+    std::fs::write(place.ws().join("a.png"), png).unwrap();
+    std::fs::write(place.ws().join("b.pdf"), b"%PDF-1.4\n1 0 obj\n<<>>\nendobj\ntrailer\n<<>>\n%%EOF\n")
+        .unwrap();
+    let answer = events(&[delta(&json!({ "role": "assistant", "content": "Seen." }), Some("stop"))]);
+    let (address, asked) = serve(vec![answer]);
+    let mut haft = place.command(&["run", "-m", "openai/some-model", "look at @a.png", "--file", "b.pdf"]);
+    let ran = haft.env("HAFT_LLM_BASE_URL", &address).env("OPENAI_API_KEY", KEY).output().unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let request = asked.recv_timeout(Duration::from_secs(5)).unwrap();
+    let said = request["messages"].as_array().unwrap().last().unwrap()["content"].to_string();
+    assert!(
+        said.contains("look at @a.png") && said.contains(&format!("data:image/png;base64,{}", &PNG[..40])),
+        "{said}"
+    );
+    // A server of which nobody knows whether it reads documents is told that there is one.
+    assert!(said.contains("b.pdf") && !said.contains("JVBERi0"), "{said}");
+    let kept = place.run(&["session", "export", "--all"]).out;
+    assert!(kept.contains("application/pdf") && kept.contains("image/png"), "{kept}");
+}
