@@ -75,9 +75,14 @@ pub(crate) fn checkpoint(connection: &mut Connection) -> rusqlite::Result<()> {
 /// Brings all of the log into the database and cuts it, unless that would have to wait for somebody.
 pub(crate) fn cut_log(connection: &mut Connection) -> rusqlite::Result<()> {
     connection.busy_timeout(Duration::ZERO)?;
-    let cut = connection.wal_checkpoint_v2(None::<&str>, CheckpointMode::TRUNCATE).map(drop);
+    let cut = cut_log_patiently(connection);
     patient(connection)?;
     cut
+}
+
+/// The same, and waits for others as every write does.
+pub(crate) fn cut_log_patiently(connection: &mut Connection) -> rusqlite::Result<()> {
+    connection.wal_checkpoint_v2(None::<&str>, CheckpointMode::TRUNCATE).map(drop)
 }
 
 /// A connection for reading, opened when it is first needed. Reads take microseconds and wait for no writer.

@@ -84,7 +84,7 @@ impl Store {
             if free >= WORTHWHILE_PAGES {
                 connection.execute_batch("VACUUM")?;
                 // The new database is in its log until nobody reads the old one.
-                let _later = connection::cut_log(&mut connection);
+                let _later = connection::cut_log_patiently(&mut connection);
             }
             Ok(before.saturating_sub(size()))
         });
