@@ -339,3 +339,82 @@ fn a_hundred_thousand_elements_inside_each_other_are_no_deeper_than_one() {
         assert!(shown.len() < 2000, "{tag}");
     }
 }
+
+proptest::proptest! {
+    /// Whatever pages are made of, they are read to the end, and what nobody sees stays unseen.
+    #[test]
+    fn no_page_is_too_broken(pieces in proptest::collection::vec(proptest::sample::select(PIECES), 0..60)) {
+        let html = pieces.concat();
+        for style in [Style::Markdown, Style::Text] {
+            for extent in [Extent::Whole, Extent::Main] {
+                proptest::prop_assert!(!rendered(&html, style, extent).contains("unseen"), "{}", html);
+            }
+        }
+    }
+}
+
+const PIECES: &[&str] = &[
+    "<p>",
+    "</p>",
+    "<b>",
+    "</b>",
+    "<i>",
+    "</i>",
+    "<a href=/x>",
+    "<a href='#y' title='t'>",
+    "</a>",
+    "<ul>",
+    "</ul>",
+    "<ol start=3>",
+    "</ol>",
+    "<li>",
+    "</li>",
+    "<table>",
+    "</table>",
+    "<tr>",
+    "<td>",
+    "<td colspan=999>",
+    "<th>",
+    "</td>",
+    "<pre>",
+    "</pre>",
+    "<code class=language-c>",
+    "</code>",
+    "<blockquote>",
+    "</blockquote>",
+    "<h2>",
+    "</h2>",
+    "<br>",
+    "<hr>",
+    "<img alt=a src=b>",
+    "<div class=highlight-x>",
+    "<div>",
+    "</div>",
+    "<main>",
+    "</main>",
+    "<svg>",
+    "</svg>",
+    "<script>unseen</script>",
+    "<p hidden>unseen</p>",
+    "<button>",
+    "</button>",
+    "<dl>",
+    "<dt>",
+    "<dd>",
+    "</dl>",
+    " ",
+    "\n",
+    "word",
+    "é\u{200b}",
+    "`",
+    "``",
+    "*",
+    "_",
+    "|",
+    "&amp;",
+    "&#0;",
+    "<",
+    "1.",
+    "#",
+    "\u{feff}",
+];
