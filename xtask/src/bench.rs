@@ -3,6 +3,7 @@
 mod contest;
 mod disk;
 mod files;
+mod lsp;
 mod measure;
 mod sessions;
 mod settler;
@@ -31,6 +32,8 @@ pub(crate) enum Part {
     Sessions,
     /// Pages to Markdown, against turndown.
     Web,
+    /// Language servers: asking them, and waiting for what they find.
+    Lsp,
 }
 
 /// Runs benchmarks in release.
@@ -41,6 +44,7 @@ pub(crate) fn run(part: Part) -> Result<()> {
         Part::Shell => shell::run(),
         Part::Sessions => sessions::run(),
         Part::Web => web::run(),
+        Part::Lsp => lsp::run(),
     }
 }
 

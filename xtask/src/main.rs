@@ -20,7 +20,8 @@ usage: cargo xtask COMMAND
   bench files    searching, reading and editing against ripgrep, fd, sed and bare writing; asserts nothing
   bench shell    starting, confining and hearing commands; asserts nothing
   bench sessions a call in a session against opencode and Codex; long and many sessions; asserts nothing
-  bench web      pages to Markdown against turndown; asserts nothing";
+  bench web      pages to Markdown against turndown; asserts nothing
+  bench lsp      what haft adds to a language server's answers and findings; asserts nothing";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         ["bench", "shell"] => bench::run(bench::Part::Shell),
         ["bench", "sessions"] => bench::run(bench::Part::Sessions),
         ["bench", "web"] => bench::run(bench::Part::Web),
+        ["bench", "lsp"] => bench::run(bench::Part::Lsp),
         ["bench", "files"] => bench::run(bench::Part::Files),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");

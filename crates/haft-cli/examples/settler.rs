@@ -1,9 +1,10 @@
-//! Settles calls and says how long each took, for `cargo xtask bench files` and `cargo xtask bench shell`.
+//! Settles calls and says how long each took, for `cargo xtask bench files`, `shell` and `lsp`.
 //!
 //! `settler DIRECTORY` reads calls from stdin, one JSON document `{"tool","input"}` a line, and answers each with a line
 //! `{"nanoseconds","completed","text"}`. `settler DIRECTORY TOOL INPUT` settles one call and answers it the same way.
 //! With `--store DATA` before that everything is recorded on disk, in the directory `DATA`; otherwise nothing is.
-//! With `--unconfined` commands run without the sandbox.
+//! With `--unconfined` commands run without the sandbox. With `--lsp SERVER` there are language servers, and the program
+//! `SERVER` is the one for files that end in `.timed`.
 
 #![allow(clippy::print_stdout, reason = "answering on stdout is what it is for")]
 
@@ -22,17 +23,23 @@ use haft::{
     Settlement, ShortMemory, ToolContext, Turn, TurnSpec,
 };
 use haft_store::{JournalBounds, Redactor, Retention, Store, StoreOptions};
-use haft_tools::{DiskRestorer, Processes, ProfileName, ToolServices, Workspace, builtins};
+use haft_tools::{
+    AfterChange, DIAGNOSING_TIME, Diagnosing, DiskRestorer, LanguageServers, Languages, LspLimits, Processes,
+    ProfileName, ServerEntry, ToolServices, Workspace, builtins,
+};
 use serde_json::{Value, json};
 
 fn main() -> Result<(), Box<dyn Error>> {
     haft_sandbox::maybe_become_helper();
     let mut arguments: Vec<String> = std::env::args().skip(1).collect();
-    let mut how = How { store: None, profile: ProfileName::default() };
+    let mut how = How { store: None, profile: ProfileName::default(), server: None };
     loop {
         match arguments.first().map(String::as_str) {
             Some("--store") if arguments.len() > 1 => {
                 how.store = arguments.drain(..2).next_back().map(PathBuf::from);
+            }
+            Some("--lsp") if arguments.len() > 1 => {
+                how.server = arguments.drain(..2).next_back();
             }
             Some("--unconfined") => {
                 how.profile = ProfileName::FullAccess;
@@ -58,7 +65,10 @@ fn main() -> Result<(), Box<dyn Error>> {
                 println!("{}", Settler::new(directory, how).await?.settle(tool, input).await?);
                 Ok(())
             }
-            _ => Err("usage: settler [--store DATA] [--unconfined] DIRECTORY [TOOL INPUT]".into()),
+            _ => {
+                Err("usage: settler [--store DATA] [--unconfined] [--lsp SERVER] DIRECTORY [TOOL INPUT]"
+                    .into())
+            }
         }
     })
 }
@@ -67,6 +77,26 @@ fn main() -> Result<(), Box<dyn Error>> {
 struct How {
     store: Option<PathBuf>,
     profile: ProfileName,
+    server: Option<String>,
+}
+
+/// Language servers, with one more for files that end in `.timed`; and the step that asks them after a change.
+fn languages(
+    server: Option<String>,
+    workspace: &Workspace,
+    processes: &Arc<Processes>,
+) -> (Languages, Arc<[Arc<dyn AfterChange>]>) {
+    let Some(server) = server else { return (Languages::Off, Arc::new([])) };
+    let timed = ServerEntry {
+        name: "timed".to_owned(),
+        command: Some(vec![server]),
+        extensions: Some(vec![".timed".to_owned()]),
+        ..ServerEntry::default()
+    };
+    let limits = LspLimits::default();
+    let servers = Arc::new(LanguageServers::new(workspace.clone(), processes.clone(), &[timed], limits));
+    let diagnosing: Arc<dyn AfterChange> = Arc::new(Diagnosing::new(servers.clone(), DIAGNOSING_TIME));
+    (Languages::On(servers), Arc::new([diagnosing]))
 }
 
 /// Whatever keeps something beyond a call.
@@ -146,8 +176,11 @@ impl Settler {
         let mut processes = Processes::new(path.into_iter().collect(), Limits::default().text);
         processes.confinement.profile = how.profile;
         processes.keeps_helper = true;
+        let processes = Arc::new(processes);
+        let workspace = Workspace::open(Path::new(directory), Some(Path::new(directory)))?;
+        let (languages, after) = languages(how.server, &workspace, &processes);
         let tools = ToolServices {
-            workspace: Workspace::open(Path::new(directory), Some(Path::new(directory)))?,
+            workspace,
             gate,
             outputs: keepers.outputs,
             memory: keepers.memory,
@@ -157,11 +190,11 @@ impl Settler {
             image_side_max: 2000,
             cache: None,
             require_read: false,
-            after: Arc::new([]),
-            languages: haft_tools::Languages::Off,
+            after,
+            languages,
             jobs: None,
             hooks: Arc::new([]),
-            processes: Arc::new(processes),
+            processes,
             asker: Arc::new(Nobody("nobody is there".to_owned())),
             subagents: None,
             inbox: Inbox::default(),

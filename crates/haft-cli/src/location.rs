@@ -4,6 +4,7 @@ mod consent;
 mod keepers;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use haft::permission::{Asker, Gate, GateParts, GrantBook, Rehearsed, Ruleset};
 use haft::{
@@ -31,6 +32,9 @@ use consent::{asker, is_somebody_there};
 pub(crate) use consent::{ruleset, session_rules};
 use keepers::Keepers;
 pub(crate) use keepers::open_store;
+
+/// How long language servers are waited for at the end.
+const SERVERS_CLOSING_MAX: Duration = Duration::from_millis(500);
 
 /// Whether calls act or are only rehearsed.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -313,13 +317,14 @@ impl<'s> Location<'s> {
         &self.languages
     }
 
-    /// Waits until everything is on record, and language servers are gone.
+    /// Waits until everything is on record, and for a moment until language servers have ended in order.
     pub(crate) async fn close(&self) {
-        if let Languages::On(servers) = &self.languages {
-            servers.close().await;
-        }
         if let Some(store) = &self.store {
             store.close().await;
+        }
+        if let Languages::On(servers) = &self.languages {
+            // Those that take longer are killed when this process ends.
+            let _late = tokio::time::timeout(SERVERS_CLOSING_MAX, servers.close()).await;
         }
     }
 }

@@ -52,6 +52,11 @@ impl Program {
         self.with(["--unconfined".into()])
     }
 
+    /// With language servers, one of which is this program.
+    pub(super) fn serving(&self, server: &Path) -> Program {
+        self.with(["--lsp".into(), server.into()])
+    }
+
     fn with(&self, options: impl IntoIterator<Item = OsString>) -> Program {
         Program { path: self.path.clone(), options: self.options.iter().cloned().chain(options).collect() }
     }

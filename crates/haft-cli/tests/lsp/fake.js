@@ -70,7 +70,7 @@ const handle = async ({ id, method, params, result }) => {
     case "exit":
       return process.exit(0);
     case "textDocument/didOpen":
-      if (on("deaf")) { isDeaf = true; process.stdin.pause(); return; }
+      if (on("deaf")) { isDeaf = true; process.stdin.pause(); setInterval(() => {}, 1000); return; }
       return changed(params.textDocument.uri, params.textDocument.version, params.textDocument.text);
     case "textDocument/didChange":
       return changed(params.textDocument.uri, params.textDocument.version, params.contentChanges[0].text);
