@@ -44,7 +44,7 @@ const changed = (uri, version, text) => {
     if (found === "[]" && last === "[]") return;
     last = found;
     publish(uri, undefined, "");
-    setTimeout(() => publish(uri, undefined, text), 40);
+    setImmediate(() => publish(uri, undefined, text));
     return;
   }
   if (on("stale") && version > 1) publish(uri, version - 1, "bad and old");

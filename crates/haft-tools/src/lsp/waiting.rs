@@ -13,7 +13,7 @@ use super::shared::RequestError;
 use crate::after::Problem;
 
 /// A server that does not say which version it speaks of is given so long to say more.
-const SETTLING: Duration = Duration::from_millis(150);
+const SETTLING: Duration = Duration::from_millis(250);
 /// Such a server may also say nothing where nothing has changed. It is waited for at least so long,
 const QUIET_MIN: Duration = Duration::from_secs(1);
 /// and so many times as long as it has ever taken.
