@@ -405,13 +405,3 @@ fn a_helper_that_waits_ends_when_nobody_is_left_to_tell_it() {
     drop(idle);
     assert!(child.wait().unwrap().success());
 }
-
-#[test]
-fn a_helper_that_is_gone_cannot_be_told_anything() {
-    let world = World::new();
-    let (mut child, idle) = waiting();
-    child.kill().unwrap();
-    child.wait().unwrap();
-    let told = machine().instruct(idle, &Profile::full_access(), &world.program("true"));
-    assert!(matches!(told, Err(SandboxError::Prepare(_))));
-}

@@ -6,4 +6,5 @@ mod ends;
 mod follow;
 mod consent;
 mod soak;
+mod standby;
 mod terminals;

@@ -61,9 +61,10 @@ impl Spare {
 
     fn run(mut self, sandbox: &Sandbox, profile: &Profile, program: &Program) -> Option<Manned> {
         let (mut child, idle, printed) = self.0.take()?;
+        let is_there = matches!(child.try_wait(), Ok(None));
         match sandbox.instruct(idle, profile, program) {
-            Ok(watch) => Some(Manned { child, watch, printed }),
-            Err(_) => {
+            Ok(watch) if is_there => Some(Manned { child, watch, printed }),
+            Ok(_) | Err(_) => {
                 end(&mut child);
                 None
             }
