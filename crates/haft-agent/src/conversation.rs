@@ -327,6 +327,14 @@ pub(crate) fn slim(ended: &mut Ended) {
             completed.content.push(haft::Content::Text(completed.text()));
         }
         completed.structured = serde_json::Value::Null;
-        completed.metadata.retain(|fact, _| fact == haft::KEPT);
+        let kept = completed.metadata.remove_entry(haft::KEPT);
+        completed.metadata = kept.into_iter().collect();
+        // What was written piece by piece has room for as much again.
+        for content in &mut completed.content {
+            if let haft::Content::Text(text) = content {
+                text.shrink_to_fit();
+            }
+        }
+        completed.content.shrink_to_fit();
     }
 }

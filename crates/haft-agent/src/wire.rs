@@ -175,7 +175,7 @@ impl Provider for Wire {
     fn answer<'a>(&'a self, prompt: &'a Prompt) -> BoxFuture<'a, Result<Box<dyn Deltas>, ProviderError>> {
         Box::pin(async move {
             let (url, request, decoder) = self.request(prompt).map_err(|fault| self.told(fault))?;
-            let body = self.http.post(&url, &request).await?;
+            let body = self.http.post(&url, request).await?;
             let answer = Answer {
                 shape: if body.is_document() { Shape::Document(Vec::new()) } else { Shape::Unknown },
                 body,
