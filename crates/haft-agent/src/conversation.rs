@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use haft::{
-    AgentId, BoxError, CallId, Ended, Event, Finish, History, Lease, Message, Model, Note, Part, Rejection,
-    Role, SessionId, Settlement, StoreError, TurnError, Usage,
+    AgentId, BoxError, CallId, CallPart, Ended, Event, Finish, History, Lease, Message, Model, Note, Part,
+    Rejection, Role, SessionId, Settlement, StoreError, TurnError, Usage,
 };
 use serde_json::json;
 
@@ -52,6 +52,8 @@ pub enum End {
     Declined,
     /// Somebody interrupted it.
     Interrupted,
+    /// It went on asking for what it cannot have.
+    Stuck,
     /// There was no answer.
     Failed(RunError),
 }
@@ -80,6 +82,8 @@ const CUT_OFF: &str =
     "Your answer was cut off at its length limit. Go on from there, with less in each answer.";
 /// So often an answer may run out of room before the person is asked to help.
 const CUTS_MAX: u32 = 3;
+/// So many answers in a row may ask for nothing but what is refused or does not exist. Each one costs.
+const FRUITLESS_MAX: u32 = 12;
 
 fn in_place_of_the_person(text: &str) -> Note {
     Note::new(vec![Part::synthetic(text)])
@@ -175,7 +179,7 @@ impl Conversation {
             true => {}
             false => self.add(Note::new(parts)).await?,
         }
-        let (mut cuts, mut steps) = (0, 0);
+        let (mut cuts, mut steps, mut fruitless) = (0, 0, 0);
         loop {
             if interrupt.is_fired() {
                 return Ok(End::Interrupted);
@@ -185,7 +189,9 @@ impl Conversation {
             outcome.steps += 1;
             let step = self.step(steps, interrupt).await?;
             self.count(outcome);
+            fruitless = if self.is_fruitless() { fruitless + 1 } else { 0 };
             match step {
+                Step::GoOn if fruitless >= FRUITLESS_MAX => return Ok(End::Stuck),
                 Step::Declined if !self.agency.parts().settings.continues_on_decline => {
                     return Ok(End::Declined);
                 }
@@ -221,6 +227,19 @@ impl Conversation {
         self.history.messages.last().is_some_and(|last| {
             last.role == Role::User || last.calls().next().is_some() || last.finish != Some(Finish::Stop)
         })
+    }
+
+    /// Whether nothing came of the last answer: every call in it was turned away before it began.
+    fn is_fruitless(&self) -> bool {
+        let turned_away = |call: &CallPart| match self.history.ended.get(&call.call) {
+            Some(Ended::Settled(settlement)) => match &**settlement {
+                Settlement::Rejected(rejection) => !matches!(rejection, Rejection::Failed(_)),
+                Settlement::Completed(_) => false,
+            },
+            Some(_) | None => false,
+        };
+        let last = self.history.messages.last();
+        last.is_some_and(|last| last.calls().next().is_some() && last.calls().all(turned_away))
     }
 
     /// Whether the model spoke last and called nothing: providers want to be told to go on.

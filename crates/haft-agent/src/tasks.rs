@@ -140,6 +140,10 @@ async fn work(mut conversation: Conversation, prompt: String) -> TaskReport {
             (TaskState::Failed, format!("The user declined something the agent wanted to do.\n{text}"))
         }
         End::Interrupted => (TaskState::Failed, format!("The agent was interrupted.\n{text}")),
+        End::Stuck => {
+            let why = "The agent was stopped, because it went on asking for what it cannot have.";
+            (TaskState::Failed, format!("{why}\n{text}"))
+        }
         End::Failed(error) => (TaskState::Failed, haft::causes(&error)),
     };
     TaskReport {

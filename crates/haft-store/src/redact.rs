@@ -39,10 +39,13 @@ pub(crate) struct Redacted<'t> {
 impl Redactor {
     /// Knows the values of variables whose names say that they hold a secret, beside what looks like a key.
     pub fn from_env<N: AsRef<str>, V: AsRef<str>>(variables: impl IntoIterator<Item = (N, V)>) -> Redactor {
-        let secrets = variables
-            .into_iter()
-            .filter(|(name, value)| names::is_secret(name.as_ref(), value.as_ref()))
-            .flat_map(|(_, value)| names::spellings(value.as_ref()));
+        let secrets = variables.into_iter().flat_map(|(name, value)| {
+            let value = value.as_ref();
+            let whole = Some(value).filter(|value| names::is_secret(name.as_ref(), value));
+            // Shorter ones are too likely to stand in a text by chance.
+            let password = names::password_in(value).filter(|password| password.len() >= 8);
+            whole.into_iter().chain(password).flat_map(names::spellings).collect::<Vec<_>>()
+        });
         Redactor::of_secrets(secrets)
     }
 
@@ -131,9 +134,13 @@ impl Redactor {
     }
 }
 
-/// Whether a variable holds a secret, by its name.
+/// Whether a variable holds a secret, by its name or because an address in it has a password. Without the address of
+/// their proxy, though, commands that may reach the network would not.
 pub fn is_secret_variable(name: &str, value: &str) -> bool {
-    names::is_secret(name, value) || (names::is_secret(name, "value of it") && !value.starts_with('/'))
+    let is_proxy = name.to_ascii_lowercase().ends_with("_proxy");
+    names::is_secret(name, value)
+        || (names::is_secret(name, "value of it") && !value.starts_with('/'))
+        || (names::password_in(value).is_some() && !is_proxy)
 }
 
 impl std::fmt::Debug for Redactor {

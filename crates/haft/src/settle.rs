@@ -120,16 +120,17 @@ fn tell_edit(presented: &mut Presented, encoding: &Encoding, input: &Value) {
         let text = serde_json::to_string_pretty(encoding.structured()).unwrap_or_default();
         presented.content.push(Content::Text(text));
     }
-    presented.content.insert(0, Content::Text(edit_note(input)));
+    let note =
+        format!("The user changed the input of this call before it ran. It ran with: {}", shown(input));
+    presented.content.insert(0, Content::Text(note));
 }
 
-fn edit_note(input: &Value) -> String {
+fn shown(input: &Value) -> String {
     let text = input.to_string();
-    let shown = match text.char_indices().nth(EDIT_CHARS_MAX) {
+    match text.char_indices().nth(EDIT_CHARS_MAX) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
-    };
-    format!("The user changed the input of this call before it ran. It ran with: {shown}")
+    }
 }
 
 /// Why a call left its way.
@@ -144,10 +145,14 @@ impl Stop {
     /// The model must not take for its own what a person wrote. A refusal names what was wanted anyway.
     fn of_edited(self, edited: Option<&Value>) -> Stop {
         match (self, edited) {
-            (
-                Stop::Rejected(rejection @ (Rejection::InvalidInput(_) | Rejection::Failed(_))),
-                Some(input),
-            ) => Rejection::Failed(format!("{}\n{rejection}", edit_note(input))).into(),
+            (Stop::Rejected(rejection @ Rejection::InvalidInput(_)), Some(input)) => {
+                let note = "The user changed the input of this call, and it does not fit, so nothing was run. Your own input was not at fault. It was changed to";
+                Rejection::Failed(format!("{note}: {}\n{rejection}", shown(input))).into()
+            }
+            (Stop::Rejected(rejection @ Rejection::Failed(_)), Some(input)) => {
+                let note = "The user changed the input of this call, and it failed. It was changed to";
+                Rejection::Failed(format!("{note}: {}\n{rejection}", shown(input))).into()
+            }
             (stop, _) => stop,
         }
     }

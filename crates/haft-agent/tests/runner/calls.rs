@@ -159,3 +159,17 @@ async fn what_arrives_meanwhile_is_said_after_the_calls() {
     assert_eq!(sketch(&heard[1])[3], "user: also this");
     assert_eq!(sketch(&heard[2])[5..], ["user: and now you", "user: wait"]);
 }
+
+#[tokio::test]
+async fn a_model_that_asks_only_for_what_does_not_exist_is_stopped() {
+    let nonsense = |number: usize| json!({ "calls": [{ "tool": format!("nothing_{number}"), "input": {} }] });
+    let echo = |text: &str| json!({ "calls": [{ "tool": "echo", "input": { "text": text } }] });
+    let mut turns: Vec<_> = (0..11).map(nonsense).collect();
+    turns.push(echo("something at last"));
+    turns.extend((11..40).map(nonsense));
+    let world = Plan::new(json!({ "turns": turns })).build();
+    let outcome = world.say("go").await;
+    assert!(matches!(outcome.end, End::Stuck), "{:?}", outcome.end);
+    // What comes of one call counts for all before it.
+    assert_eq!((outcome.steps, world.runs()), (24, 1));
+}

@@ -55,6 +55,7 @@ pub(crate) fn finished(session: &str, outcome: &Outcome, exit: Exit, ms: u128) -
         End::Done => ("done", Value::Null),
         End::Declined => ("declined", Value::Null),
         End::Interrupted => ("interrupted", Value::Null),
+        End::Stuck => ("stuck", Value::Null),
         End::Failed(error) => ("failed", haft::causes(error).into()),
     };
     let usage = &outcome.usage;

@@ -132,8 +132,11 @@ pub(crate) fn exit_of(outcome: &Outcome, refused: &[&str]) -> Exit {
         }
         End::Failed(RunError::Provider(_) | RunError::Turn(_) | RunError::Store(_)) => Exit::Defect,
         // A rejection with words is advice: whoever took it has done what was wanted.
-        End::Done if refused.contains(&"approval_needed") => Exit::Unanswered,
-        End::Done if refused.contains(&"denied") || refused.contains(&"declined") => Exit::Denied,
+        End::Done | End::Stuck if refused.contains(&"approval_needed") => Exit::Unanswered,
+        End::Done | End::Stuck if refused.contains(&"denied") || refused.contains(&"declined") => {
+            Exit::Denied
+        }
+        End::Stuck => Exit::Failed,
         End::Done => Exit::Ok,
     }
 }

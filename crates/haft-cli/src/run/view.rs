@@ -157,6 +157,7 @@ impl View {
             Event::Session { name, session, body } => self.session(name, session, body, now),
             Event::Reported { name, body, .. } => match *name {
                 "todo.updated" => self.told(todos(body, self.showing.manner)),
+                "question.asked" if self.showing.is_answered_elsewhere => self.told(waiting(body)),
                 _ => Vec::new(),
             },
         }
@@ -205,6 +206,10 @@ impl View {
             End::Done => {}
             End::Declined => lines.extend(self.notice(Paint::Yellow, "stopped: you said no")),
             End::Interrupted => lines.extend(self.notice(Paint::Yellow, "interrupted")),
+            End::Stuck => lines.extend(self.notice(
+                Paint::Yellow,
+                "stopped: the model goes on asking for what it cannot have; tell it what to do instead",
+            )),
             End::Failed(error) => {
                 lines.extend(self.notice(Paint::Red, &format!("error: {}", haft::causes(error))));
             }
@@ -432,4 +437,16 @@ fn todos(body: &Value, manner: Manner) -> Vec<Row> {
         Row::new().plain("  ").with(paint, lead).with(paint, text)
     };
     body["todos"].as_array().into_iter().flatten().map(row).collect()
+}
+
+/// Questions that somebody elsewhere is to answer, and how.
+fn waiting(body: &Value) -> Vec<Row> {
+    let questions = body["questions"].as_array().into_iter().flatten();
+    let mut rows: Vec<Row> = questions
+        .filter_map(|asked| asked["question"].as_str())
+        .map(|question| Row::new().with(Paint::Yellow, &format!("waits for an answer: {question}")))
+        .collect();
+    let id = body["id"].as_str().unwrap_or_default();
+    rows.push(Row::new().plain(&format!("  haft permission reply {id} answer --answer …")));
+    rows
 }

@@ -85,6 +85,15 @@ pub(super) fn is_secret(name: &str, value: &str) -> bool {
         && !(value.starts_with('/') && Path::new(value).exists())
 }
 
+/// The password in the address of a database, a proxy or the like.
+pub(super) fn password_in(value: &str) -> Option<&str> {
+    let (_, rest) = value.trim().split_once("://")?;
+    let authority = rest.split(['/', '?', '#']).next()?;
+    let (user, _host) = authority.rsplit_once('@')?;
+    let (_name, password) = user.split_once(':')?;
+    (!password.is_empty()).then_some(password)
+}
+
 fn names_secret(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     let words: Vec<&str> =

@@ -119,3 +119,16 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_password_in_an_address_is_a_secret() {
+    let address = "postgres://app:s3cret-pass@db.example:5432/app?x=1";
+    assert!(is_secret_variable("DATABASE_URL", address));
+    for harmless in ["https://example.com/a@b:c", "https://app@db.example/x", "C:\\x@y", "a:b@c"] {
+        assert!(!is_secret_variable("DATABASE_URL", harmless), "{harmless}");
+    }
+    assert!(!is_secret_variable("http_proxy", "http://me:long-password@proxy:3128"));
+    let redactor =
+        Redactor::from_env([("DATABASE_URL", address), ("HTTP_PROXY", "http://me:long-password@p:1")]);
+    assert_eq!(redactor.redact("tried s3cret-pass and long-password"), "tried [redacted] and [redacted]");
+}

@@ -47,6 +47,7 @@ fn a_changed_call_is_decoded_like_any_other() {
     let replies = [("edit a", Reply::Edit(json!({ "nonsense": 1 })))];
     let told = settled(&world, looks_at(&world, "edit"), json!({ "text": "a" }), &replies);
     assert!(told.contains("The user changed the input") && told.contains("nonsense"), "{told}");
+    assert!(told.contains("nothing was run") && !told.contains("It ran with"), "{told}");
     assert!(!world.log.text().contains("acted"));
 }
 
