@@ -9,7 +9,7 @@ mod typed;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use haft::{JobId, SessionId};
+use haft::{Inbox, JobId, SessionId};
 
 pub(crate) use job::{Job, JobState};
 pub(crate) use typed::Typed;
@@ -98,8 +98,8 @@ impl Jobs {
 
 impl Slot<'_> {
     /// Gives the place to a command that was started.
-    pub(crate) fn fill(self, running: Running, description: Description) -> Arc<Job> {
-        let job = Arc::new(Job::new(JobId::mint(), running, description));
+    pub(crate) fn fill(self, running: Running, description: Description, inbox: &Inbox) -> Arc<Job> {
+        let job = Arc::new(Job::new(JobId::mint(), running, description, inbox.clone()));
         let forgotten = {
             let mut table = self.0.table();
             table.jobs.push(job.clone());

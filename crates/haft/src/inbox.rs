@@ -87,6 +87,13 @@ impl Inbox {
         }
     }
 
+    /// Takes back what was only foreseen: it is not to be said.
+    pub fn dismiss(&self, session: &SessionId, note: &MessageId) {
+        if let Some(shelf) = &self.0.shelf {
+            shelf.remove(session, note);
+        }
+    }
+
     /// Puts notes from the shelf back, unless they wait already.
     pub fn restore(&self, session: &SessionId, notes: Vec<Note>) {
         self.wake(session, |waiting| {
@@ -101,9 +108,7 @@ impl Inbox {
     /// Takes back everything that waits: it is not to be said.
     pub fn withdraw(&self, session: &SessionId) -> Vec<Note> {
         let notes: Vec<Note> = std::iter::from_fn(|| self.take(session)).collect();
-        if let Some(shelf) = &self.0.shelf {
-            notes.iter().for_each(|note| shelf.remove(session, &note.id));
-        }
+        notes.iter().for_each(|note| self.dismiss(session, &note.id));
         notes
     }
 

@@ -140,6 +140,27 @@ fn of_an_answer_that_broke_off_and_came_again_only_the_whole_one_is_printed() {
 }
 
 #[test]
+fn a_job_that_ended_with_its_process_is_told_once_unless_its_end_was_seen() {
+    let place = Place::new();
+    let job = |command: &str| json!({ "tool": "bash", "input": { "command": command, "background": true } });
+    let script = json!({ "turns": [
+        { "calls": [job("sleep 60"), job("true")] },
+        { "calls": [{ "tool": "bash", "input": { "command": "sleep 0.3" } }] },
+        { "calls": [{ "tool": "jobs", "input": { "action": "list" } }] },
+        { "text": "It runs." }, { "text": "I see." }, { "text": "Still." },
+    ] });
+    place.file("s.json", &script.to_string());
+    assert_eq!(place.run(&["run", "-m", "scripted/s.json", "begin"]).code, 0);
+    for (said, words) in [("I see.\n", "and?"), ("Still.\n", "again?")] {
+        let ran = place.run(&["run", "-m", "scripted/s.json", "-c", words]);
+        assert_eq!((ran.code, ran.out.as_str()), (0, said), "{}", ran.err);
+    }
+    let told = place.run(&["session", "export", "--all"]).out;
+    assert_eq!(told.matches("is gone: the process that ran it has ended").count(), 1, "{told}");
+    assert!(told.contains("if it is needed:\\nsleep 60"), "{told}");
+}
+
+#[test]
 fn a_task_that_was_lost_with_its_process_is_told_when_the_session_goes_on() {
     let place = Place::new();
     let task = json!({ "description": "count", "prompt": "count them", "subagent_type": "general", "background": true });

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use haft::{JobId, SessionId, StoreError};
+use haft::{Inbox, JobId, MessageId, Note, Part, SessionId, StoreError};
 
 use super::Description;
 use crate::process::{Ending, Fate, Running, Shown};
@@ -22,6 +22,9 @@ pub(crate) struct Job {
     started: Instant,
     running: Running,
     is_killed: AtomicBool,
+    inbox: Inbox,
+    /// What the model is told in the next process, unless it has seen the end before.
+    lost: MessageId,
 }
 
 /// How a job stands.
@@ -40,10 +43,21 @@ pub(crate) enum JobState {
 }
 
 impl Job {
-    pub(super) fn new(id: JobId, running: Running, description: Description) -> Job {
+    pub(super) fn new(id: JobId, running: Running, description: Description, inbox: Inbox) -> Job {
         let Description { session, command, directory } = description;
         let (started, is_killed) = (Instant::now(), AtomicBool::new(false));
-        Job { id, session, command, directory, started, running, is_killed }
+        let note = Note::new(vec![Part::synthetic(format!(
+            "The background job {id} is gone: the process that ran it has ended. Start it again if it is needed:\n{command}"
+        ))]);
+        inbox.foresee(&session, &note);
+        Job { id, session, command, directory, started, running, is_killed, inbox, lost: note.id }
+    }
+
+    /// Takes note that the model knows how the job stands.
+    pub(crate) fn was_told(&self, state: &JobState) {
+        if *state != JobState::Running {
+            self.inbox.dismiss(&self.session, &self.lost);
+        }
     }
 
     pub(crate) fn id(&self) -> &JobId {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use haft::permission::{Ask, Effect, Gate, Question};
-use haft::{Encoded, Events, Executor, Hook, OutputStore, Presented, ToolContext, ToolError};
+use haft::{Encoded, Events, Executor, Hook, Inbox, OutputStore, Presented, ToolContext, ToolError};
 use haft_sandbox::HostGrant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -98,6 +98,7 @@ pub(crate) struct Bash {
     events: Events,
     jobs: Option<Arc<Jobs>>,
     hooks: Arc<[Arc<dyn Hook>]>,
+    inbox: Inbox,
 }
 
 /// How a command is to be run.
@@ -118,8 +119,9 @@ enum Came {
 
 impl Bash {
     pub(crate) fn new(services: &ToolServices) -> Bash {
-        let ToolServices { workspace, gate, processes, outputs, events, jobs, hooks, .. } = services.clone();
-        Bash { workspace, gate, processes, outputs, events, jobs, hooks }
+        let ToolServices { workspace, gate, processes, outputs, events, jobs, hooks, inbox, .. } =
+            services.clone();
+        Bash { workspace, gate, processes, outputs, events, jobs, hooks, inbox }
     }
 
     fn timeout(&self, input: &Input) -> Result<Duration, ToolError> {
@@ -223,7 +225,7 @@ impl Bash {
         match slot {
             Some(slot) => {
                 let has_timeout = how.input.timeout.is_some();
-                Ok(Came::Job(begun(&slot.fill(running, description), has_timeout)))
+                Ok(Came::Job(begun(&slot.fill(running, description, &self.inbox), has_timeout)))
             }
             None => self.waited(running, how.timeout, description).await,
         }
@@ -315,7 +317,7 @@ impl Bash {
             }
             // Where there are too many jobs already, it is waited for to the end of its time.
             if let Ok(slot) = jobs.reserve() {
-                return moved(&slot.fill(running, description), after).await.map(Came::Job);
+                return moved(&slot.fill(running, description, &self.inbox), after).await.map(Came::Job);
             }
             left = timeout.saturating_sub(after);
         }

@@ -226,6 +226,7 @@ async fn read(job: &Job) -> Result<Output, haft::StoreError> {
 
 fn row(job: &Job) -> Row {
     let state = job.state();
+    job.was_told(&state);
     let (words, exit) = match &state {
         JobState::Running => ("runs".to_owned(), None),
         JobState::Exited(code) => (format!("exited with code {code}"), Some(*code)),
