@@ -140,9 +140,11 @@ impl WebFetch {
                 reply.reason()
             )));
         }
-        let is_kept = !reply
+        let may_be_kept = !reply
             .header("cache-control")
             .is_some_and(|value| value.to_ascii_lowercase().contains("no-store"));
+        // What came by a redirect was agreed to at every hop, and would have to be again.
+        let is_kept = may_be_kept && reply.address().without_fragment().as_str() == key.url;
         let fetched = Arc::new(self.read(reply, context).await?);
         if is_kept {
             self.cache.keep(key, Instant::now(), fetched.clone());

@@ -102,6 +102,10 @@ fn a_redirect_is_followed_only_where_it_may_be() {
         assert!(refused.contains("permission denied"), "{refused}");
     }
     assert_eq!(last.seen().len(), 1);
+    // Each hop is decided every time, so nothing of it is remembered.
+    let bench = Bench::new();
+    (0..2).for_each(|_| drop(bench.completed("webfetch", input(&site, &json!({})))));
+    assert_eq!(last.seen().len(), 3);
 }
 
 #[test]
