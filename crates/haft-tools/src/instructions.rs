@@ -16,7 +16,7 @@ use ignore::overrides::OverrideBuilder;
 
 use crate::blocking::blocking;
 use crate::encoding::{Encoding, Extent, recognize};
-use crate::web::Web;
+use crate::web::{self, Web};
 use crate::workspace::{Kind, Opened, Place, ReadTarget, Workspace};
 
 /// In a project the first kind that there is any of counts.
@@ -29,7 +29,7 @@ const FILES_MAX: usize = 100;
 /// So many entries are looked at for one pattern.
 const VISITED_MAX: usize = 20_000;
 const DEPTH_MAX: usize = 16;
-/// So many addresses are asked; each may take some seconds.
+/// So many addresses are asked, all at once.
 const ADDRESSES_MAX: usize = 10;
 
 /// Where instructions may be, besides the project's own.
@@ -77,12 +77,17 @@ pub async fn load_instructions(
     context: &ToolContext,
     places: &InstructionPlaces,
 ) -> Result<LoadedInstructions, ToolError> {
+    let mut addresses = Vec::new();
+    for pattern in places.configured.iter().filter(|pattern| pattern.contains("://")) {
+        if addresses.len() < ADDRESSES_MAX && !addresses.contains(&pattern.as_str()) {
+            addresses.push(pattern.as_str());
+        }
+    }
     let mut loading = Loading {
         workspace,
         gate,
-        web,
         context,
-        addresses: 0,
+        fetched: remote::texts_at(web, gate, context, &addresses).await?,
         seen: HashSet::new(),
         loaded: LoadedInstructions::default(),
         bytes: 0,
@@ -114,10 +119,9 @@ fn of_project(workspace: &Workspace) -> Vec<Place> {
 struct Loading<'a> {
     workspace: &'a Workspace,
     gate: &'a Gate,
-    web: &'a Web,
     context: &'a ToolContext,
-    /// How many addresses were asked.
-    addresses: usize,
+    /// What came from the addresses that were asked, or why nothing did.
+    fetched: remote::Texts,
     seen: HashSet<PathBuf>,
     loaded: LoadedInstructions,
     bytes: usize,
@@ -126,7 +130,8 @@ struct Loading<'a> {
 impl Loading<'_> {
     async fn configured(&mut self, pattern: &str, home: Option<&Path>) -> Result<(), ToolError> {
         if pattern.contains("://") {
-            return self.fetched(pattern).await;
+            self.keep_fetched(pattern);
+            return Ok(());
         }
         let path = match (pattern.strip_prefix("~/"), home) {
             (Some(rest), Some(home)) => home.join(rest),
@@ -152,27 +157,19 @@ impl Loading<'_> {
         Ok(())
     }
 
-    /// What is at an address, if that needs nobody's consent and comes soon.
-    async fn fetched(&mut self, url: &str) -> Result<(), ToolError> {
-        let path = PathBuf::from(url);
-        if self.loaded.instructions.len() == FILES_MAX || !self.seen.insert(path.clone()) {
-            return Ok(());
+    /// Keeps what came from an address. Its query may hold a key, which neither a person nor a model is shown.
+    fn keep_fetched(&mut self, url: &str) {
+        if self.loaded.instructions.len() == FILES_MAX || !self.seen.insert(PathBuf::from(url)) {
+            return;
         }
-        self.addresses += 1;
-        if self.addresses > ADDRESSES_MAX {
-            self.warn(format!(
-                "the instructions at {} are left out: there are too many addresses",
-                visible(url)
-            ));
-            return Ok(());
-        }
-        match remote::text_at(self.web, self.gate, self.context, url).await? {
-            Ok(text) => self.keep(path, text, &visible(url)),
-            Err(problem) => {
-                self.warn(format!("the instructions at {} are left out: {problem}", visible(url)))
+        let shown = visible(&web::shown(url));
+        match self.fetched.remove(url) {
+            Some(Ok(text)) => self.keep(PathBuf::from(&shown), text, &shown),
+            Some(Err(problem)) => self.warn(format!("the instructions at {shown} are left out: {problem}")),
+            None => {
+                self.warn(format!("the instructions at {shown} are left out: there are too many addresses"))
             }
         }
-        Ok(())
     }
 
     /// A file that the person, or a project they trust, has named.
@@ -340,6 +337,28 @@ mod tests {
             assert!(loaded.instructions.is_empty() && loaded.warnings[0].contains("rules"), "{loaded:?}");
         }
         assert_eq!(site.seen().len(), 3);
+    }
+
+    #[test]
+    fn addresses_are_asked_at_once_and_kept_in_order() {
+        // Nobody is answered before all have asked.
+        let all = std::sync::Barrier::new(3);
+        let site = Site::open(move |seen, to| {
+            all.wait();
+            answer(to, "200 OK", &[], seen.path.as_bytes())
+        });
+        let urls = ["/a", "/b?key=secret", "/c"].map(|path| site.url(path));
+        let loaded = load(&Bench::new(), &[], &urls.each_ref().map(String::as_str));
+        let texts: Vec<&str> = loaded.instructions.iter().map(|one| one.text.as_str()).collect();
+        assert_eq!(texts, ["/a", "/b?key=secret", "/c"], "{:?}", loaded.warnings);
+        assert_eq!(loaded.instructions[1].path.to_str().unwrap(), site.url("/b"), "keys are not shown");
+    }
+
+    #[test]
+    fn warnings_about_addresses_tell_no_secret() {
+        let loaded = load(&Bench::new(), &[], &["http://me:secret@127.0.0.1/x?key=secret"]);
+        let [warning] = &loaded.warnings[..] else { panic!("{:?}", loaded.warnings) };
+        assert!(warning.contains("http://127.0.0.1/x ") && !warning.contains("secret"), "{warning}");
     }
 
     #[test]

@@ -16,7 +16,7 @@ use haft::visible;
 
 use crate::front_matter;
 
-pub use install::{Fetch, FetchError, InstallError, Installed, LocalFetch, install};
+pub use install::{Fetch, FetchError, InstallError, Installed, Installing, LocalFetch, TIME_MAX, install};
 use read::Reach;
 pub use remote::RemoteFetch;
 

@@ -19,6 +19,7 @@ mod tls;
 
 pub(crate) use charset::{ContentType, decode};
 
+pub(crate) use address::shown;
 pub use address::{Address, BadAddress};
 pub use client::Web;
 pub use error::WebError;

@@ -205,6 +205,9 @@ pub(crate) enum SkillCommand {
         /// A directory with a skill or several, or the address of an index; the configured ones unless given
         #[arg(value_name = "DIR|URL")]
         source: Option<String>,
+        /// Lets them take the place of skills of the same name that came from elsewhere
+        #[arg(long)]
+        replace: bool,
     },
 }
 

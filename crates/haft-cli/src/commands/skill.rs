@@ -1,7 +1,7 @@
 //! `haft skill`: lists skills and installs them.
 
 use haft::visible;
-use haft_tools::skills::{Owner, RemoteFetch, Skill, install};
+use haft_tools::skills::{Installing, Owner, RemoteFetch, Skill, TIME_MAX, install};
 use haft_tools::web::Web;
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ pub(crate) async fn run(
     let setting = Setting::load(globals, terminal)?;
     match command {
         SkillCommand::List => list(&setting, terminal),
-        SkillCommand::Install { source } => add(&setting, terminal, source).await,
+        SkillCommand::Install { source, replace } => add(&setting, terminal, source, replace).await,
     }
 }
 
@@ -62,7 +62,12 @@ fn document(skill: &Skill) -> Value {
     })
 }
 
-async fn add(setting: &Setting, terminal: Terminal, source: Option<String>) -> Result<Exit, Failure> {
+async fn add(
+    setting: &Setting,
+    terminal: Terminal,
+    source: Option<String>,
+    replaces: bool,
+) -> Result<Exit, Failure> {
     let sources = match source {
         Some(source) if source.contains("://") => vec![source],
         Some(source) => vec![setting.directory.join(source).to_string_lossy().into_owned()],
@@ -75,9 +80,11 @@ async fn add(setting: &Setting, terminal: Terminal, source: Option<String>) -> R
     let into = skills::installed(setting);
     std::fs::create_dir_all(&into)?;
     let fetch = RemoteFetch::new(Web::new(environment::proxies(setting)));
+    let progress = |text: &str| terminal.note(text);
+    let how = Installing { fetch: &fetch, into: &into, replaces, time_max: TIME_MAX, progress: &progress };
     let mut installed = Vec::new();
     for source in &sources {
-        let done = install(&fetch, source, &into).await;
+        let done = install(&how, source).await;
         installed.extend(done.map_err(|error| Failure::new(Exit::Failed, error))?);
     }
     if terminal.json {

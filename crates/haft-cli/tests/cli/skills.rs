@@ -43,6 +43,38 @@ fn an_installed_skill_is_found_everywhere_and_gives_way_to_others() {
 }
 
 #[test]
+fn installing_looks_at_the_disk_and_takes_no_place_unasked() {
+    let place = Place::new();
+    let source = |name: &str, text: &str| {
+        let from = place.outside().join(name);
+        std::fs::create_dir(&from).unwrap();
+        std::fs::write(from.join("SKILL.md"), text).unwrap();
+        from.to_str().unwrap().to_owned()
+    };
+    let (first, second) = (source("one", TEA), source("two", &TEA.replace("Hot", "Cold")));
+    assert_eq!(place.run(&["skill", "install", &first]).out, "tea installed\n");
+    let file =
+        place.run(&["skill", "list", "--json"]).json()["skills"][0]["file"].as_str().unwrap().to_owned();
+    std::fs::remove_file(&file).unwrap();
+    assert_eq!(place.run(&["skill", "install", &first]).out, "tea installed\n", "it was broken");
+    let refused = place.run(&["skill", "install", &second]);
+    assert!(refused.code == 3 && refused.err.contains("--replace"), "{} {}", refused.code, refused.err);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), TEA);
+    assert_eq!(place.run(&["skill", "install", &second, "--replace"]).code, 0);
+    assert!(std::fs::read_to_string(&file).unwrap().contains("Cold"));
+}
+
+#[test]
+fn an_index_without_skills_says_so() {
+    let place = Place::new();
+    let from = place.outside().join("none");
+    std::fs::create_dir(&from).unwrap();
+    std::fs::write(from.join("index.json"), r#"{"skills": []}"#).unwrap();
+    let ran = place.run(&["skill", "install", from.to_str().unwrap()]);
+    assert!(ran.code == 0 && ran.err.contains("lists no skills"), "{} {}", ran.code, ran.err);
+}
+
+#[test]
 fn an_agent_is_shown_with_what_it_is_told() {
     let place = Place::new();
     place.file("AGENTS.md", "Be kind.\n");

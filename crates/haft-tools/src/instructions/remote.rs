@@ -1,5 +1,9 @@
 //! Instructions at an address, which the rules for fetching decide about.
 
+use std::collections::HashMap;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::Poll;
 use std::time::Duration;
 
 use haft::permission::{Ask, Effect, Gate, Question, strictest};
@@ -11,8 +15,44 @@ use crate::web::{Address, ContentType, Web, WebError, decode};
 
 const TIME: Duration = Duration::from_secs(5);
 
+/// What is at each address, or why nothing is.
+pub(super) type Texts = HashMap<String, Result<String, String>>;
+
+/// Asks all addresses at once, so that those that do not answer take no longer than one of them.
+pub(super) async fn texts_at(
+    web: &Web,
+    gate: &Gate,
+    context: &ToolContext,
+    urls: &[&str],
+) -> Result<Texts, ToolError> {
+    let mut waiting: Vec<_> =
+        urls.iter().map(|url| (*url, Box::pin(text_at(web, gate, context, url)))).collect();
+    let mut texts = Texts::new();
+    poll_fn(|cx| {
+        let mut failed = None;
+        waiting.retain_mut(|(url, text)| match Pin::as_mut(text).poll(cx) {
+            Poll::Pending => true,
+            Poll::Ready(Ok(text)) => {
+                texts.insert((*url).to_owned(), text);
+                false
+            }
+            Poll::Ready(Err(error)) => {
+                failed = Some(error);
+                false
+            }
+        });
+        match failed {
+            Some(error) => Poll::Ready(Err(error)),
+            None if waiting.is_empty() => Poll::Ready(Ok(())),
+            None => Poll::Pending,
+        }
+    })
+    .await?;
+    Ok(texts)
+}
+
 /// The text at an address, or why there is none.
-pub(super) async fn text_at(
+async fn text_at(
     web: &Web,
     gate: &Gate,
     context: &ToolContext,

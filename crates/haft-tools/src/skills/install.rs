@@ -1,28 +1,29 @@
 //! Installing skills from an index or a directory: checked whole, written beside, swapped in by one rename.
 
-use std::fs;
-use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::{Component, Path, PathBuf};
+mod package;
+mod place;
 
-use haft::{BoxFuture, CallId, visible};
-use rustix::fs::OFlags;
-use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
+use std::path::Path;
+use std::time::Duration;
 
+use haft::{BoxFuture, visible};
+use serde::Deserialize;
+
+use self::package::{
+    FILE_BYTES_MAX, FILES_MAX, Package, SKILL_BYTES_MAX, check, is_name, package, regular, relative,
+};
+use self::place::{Staged, check_taken, stage};
 use super::FILE;
-use crate::front_matter;
+use crate::web::{Address, BadAddress, shown};
 
+/// How long getting all skills of a source may take.
+pub const TIME_MAX: Duration = Duration::from_secs(120);
 const INDEX: &str = "index.json";
-const MARKER: &str = ".haft-skill.json";
-const STAGING: &str = ".staging-";
 const INDEX_BYTES_MAX: u64 = 1 << 20;
-const FILE_BYTES_MAX: u64 = 1 << 20;
-const SKILL_BYTES_MAX: u64 = 8 << 20;
-const FILES_MAX: usize = 200;
+/// All skills of a source together.
+const TOTAL_BYTES_MAX: u64 = 64 << 20;
 const SKILLS_MAX: usize = 100;
-const NAME_BYTES_MAX: usize = 64;
-const PATH_BYTES_MAX: usize = 512;
-const DEPTH_MAX: usize = 8;
 
 /// Gets what is at an address.
 pub trait Fetch: Send + Sync {
@@ -66,6 +67,35 @@ pub enum InstallError {
     /// The source is neither a directory nor an address.
     #[error("{0} holds no skill: expected a directory with {FILE}, or one with {INDEX}")]
     Nothing(String),
+    /// The address is none that an index can stand at.
+    #[error("{address} cannot be installed from: {problem}")]
+    Address {
+        /// The address, without what could be secret.
+        address: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// Another skill of its name is there.
+    #[error("the skill {name} is already there, installed {from}; remove {path} first, or use --replace")]
+    Taken {
+        /// Its name.
+        name: String,
+        /// Where the one that is there came from.
+        from: String,
+        /// The directory it is in.
+        path: String,
+    },
+    /// All skills of the source together are too large.
+    #[error("the skills of {0} are larger than {max} MiB together; install them one by one", max = TOTAL_BYTES_MAX >> 20)]
+    TooLarge(String),
+    /// It takes too long.
+    #[error("getting the skills of {address} took longer than {} seconds; try again later", .time.as_secs_f32())]
+    TimedOut {
+        /// The source.
+        address: String,
+        /// How long it was given.
+        time: Duration,
+    },
     /// The disk said no.
     #[error("could not write {path}")]
     Write {
@@ -93,10 +123,9 @@ pub struct LocalFetch;
 
 impl Fetch for LocalFetch {
     fn fetch<'a>(&'a self, address: &'a str, bytes_max: u64) -> BoxFuture<'a, Result<Vec<u8>, FetchError>> {
-        let path = address.strip_prefix("file://").unwrap_or(address);
-        let read = match path.contains("://") {
-            true => Err(FetchError("only directories and file:// addresses can be read here".to_owned())),
-            false => regular(Path::new(path), bytes_max).map_err(FetchError),
+        let read = match local(address) {
+            None => Err(FetchError("only directories and file:// addresses can be read here".to_owned())),
+            Some(path) => regular(path, bytes_max).map_err(FetchError),
         };
         Box::pin(std::future::ready(read))
     }
@@ -115,290 +144,181 @@ struct Listed {
     version: Option<String>,
 }
 
-/// A skill with everything that belongs to it.
-struct Package {
-    name: String,
-    version: Option<String>,
-    files: Vec<(PathBuf, Vec<u8>)>,
+/// How skills are installed.
+pub struct Installing<'a> {
+    /// Gets what is at an address.
+    pub fetch: &'a dyn Fetch,
+    /// The directory that skills are installed below.
+    pub into: &'a Path,
+    /// Whether a skill may take the place of one that came from elsewhere.
+    pub replaces: bool,
+    /// How long getting everything may take; [`TIME_MAX`] unless there is a reason.
+    pub time_max: Duration,
+    /// Is told what happens, in words for a person.
+    pub progress: &'a (dyn Fn(&str) + Send + Sync),
 }
 
-/// What is known of an installed skill.
-#[derive(Serialize, Deserialize)]
-struct Marker {
-    source: String,
-    version: Option<String>,
-    digest: String,
-}
-
-/// Installs every skill of a source below a directory: of an index at an address, of a directory with an index, of a
-/// directory that is one skill, or of one that holds several. Everything is got and checked before anything is written.
-pub async fn install(fetch: &dyn Fetch, source: &str, into: &Path) -> Result<Vec<Installed>, InstallError> {
-    let source = source.trim_end_matches('/');
-    let local = source.strip_prefix("file://").unwrap_or(source);
-    let directory = (!local.contains("://")).then(|| PathBuf::from(local));
-    let packages = match directory.filter(|directory| !directory.join(INDEX).exists()) {
-        Some(directory) => of_directory(&directory)?,
-        None => of_index(fetch, source).await?,
+/// Installs every skill of a source: of an index at an address, of a directory with an index, of a directory that is
+/// one skill, or of one that holds several. Everything is got and checked before anything is swapped in.
+pub async fn install(how: &Installing<'_>, source: &str) -> Result<Vec<Installed>, InstallError> {
+    let base = normal(source)?;
+    let directory = local(&base).filter(|directory| !directory.join(INDEX).exists());
+    let mut run = Run { how, room: TOTAL_BYTES_MAX, base: &base, staged: Vec::new() };
+    let getting = async {
+        match directory {
+            Some(directory) => run.stage_directory(directory),
+            None => run.stage_index().await,
+        }
     };
-    packages.iter().try_for_each(check)?;
-    packages.iter().map(|package| put(package, source, into)).collect()
+    let in_time = tokio::time::timeout(how.time_max, getting).await;
+    in_time.map_err(|_| InstallError::TimedOut { address: visible(&base), time: how.time_max })??;
+    run.staged.into_iter().map(|staged| staged.put(how.into)).collect()
 }
 
-async fn of_index(fetch: &dyn Fetch, base: &str) -> Result<Vec<Package>, InstallError> {
-    let get = async |address: String, bytes_max: u64| {
-        let got = fetch.fetch(&address, bytes_max).await;
-        got.map_err(|source| InstallError::Fetch { address: visible(&address), source })
-    };
-    let address = format!("{base}/{INDEX}");
-    let text = get(address.clone(), INDEX_BYTES_MAX).await?;
-    let bad = |problem: String| InstallError::Index { address: visible(&address), problem };
-    let index: Index = serde_json::from_slice(&text).map_err(|error| bad(error.to_string()))?;
-    if index.skills.len() > SKILLS_MAX {
-        return Err(bad(format!("it lists more than {SKILLS_MAX} skills")));
+/// The path of a source on this machine.
+fn local(source: &str) -> Option<&Path> {
+    match source.split_once("://") {
+        None => Some(Path::new(source)),
+        Some((scheme, path)) => scheme.eq_ignore_ascii_case("file").then_some(Path::new(path)),
     }
-    let mut packages = Vec::new();
-    for Listed { name, files, version } in index.skills {
-        let wrong = |problem: String| InstallError::Skill { name: visible(&name), problem };
-        if !is_name(&name) {
-            return Err(wrong("its name is not made of small letters, digits and single hyphens".to_owned()));
+}
+
+/// A source as it is noted and joined with names: with one spelling, and without what may be secret.
+fn normal(source: &str) -> Result<String, InstallError> {
+    if let Some(path) = local(source) {
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        return Ok(path.to_string_lossy().into_owned());
+    }
+    let bad = |problem: String| InstallError::Address { address: visible(&shown(source)), problem };
+    if source.contains(['?', '#']) {
+        return Err(bad("leave out the query and the fragment, which begin with ? and #".to_owned()));
+    }
+    match Address::parse(source) {
+        Ok(address) => Ok(address.as_str().trim_end_matches('/').to_owned()),
+        Err(BadAddress::Scheme) => Err(bad("only directories, http:// and https:// can be".to_owned())),
+        Err(error) => Err(bad(error.to_string())),
+    }
+}
+
+/// One installation on its way. Skills go to the disk one by one, so that no more than one is in memory.
+struct Run<'a> {
+    how: &'a Installing<'a>,
+    base: &'a str,
+    /// So many bytes may still come.
+    room: u64,
+    staged: Vec<Staged>,
+}
+
+impl Run<'_> {
+    async fn stage_index(&mut self) -> Result<(), InstallError> {
+        let address = format!("{}/{INDEX}", self.base);
+        let text = self.get(&address, INDEX_BYTES_MAX).await?;
+        let bad = |problem: String| InstallError::Index { address: visible(&address), problem };
+        let index: Index = serde_json::from_slice(&text).map_err(|error| bad(error.to_string()))?;
+        if index.skills.len() > SKILLS_MAX {
+            return Err(bad(format!("it lists more than {SKILLS_MAX} skills")));
         }
-        if files.len() > FILES_MAX {
-            return Err(wrong(format!("it has more than {FILES_MAX} files")));
+        let mut names = HashSet::new();
+        // What is wrong with any of them is said before any is fetched.
+        for Listed { name, files, .. } in &index.skills {
+            let wrong = |problem: String| InstallError::Skill { name: visible(name), problem };
+            if !is_name(name) {
+                return Err(wrong(
+                    "its name is not made of small letters, digits and single hyphens".to_owned(),
+                ));
+            }
+            if !names.insert(name) {
+                return Err(bad(format!("it lists {name} twice")));
+            }
+            if files.len() > FILES_MAX {
+                return Err(wrong(format!("it has more than {FILES_MAX} files")));
+            }
+            self.check_place(name, &self.origin(name))?;
         }
-        let mut got = Vec::new();
-        let mut room = SKILL_BYTES_MAX;
-        for file in files {
-            let path = relative(&file).map_err(&wrong)?;
-            let bytes = get(format!("{base}/{name}/{file}"), FILE_BYTES_MAX.min(room)).await?;
-            room = room.saturating_sub(bytes.len() as u64);
-            got.push((path, bytes));
+        if index.skills.is_empty() {
+            (self.how.progress)(&format!("{} lists no skills", visible(&address)));
         }
-        packages.push(Package { name, version, files: got });
-    }
-    Ok(packages)
-}
-
-/// The skill that a directory is, or those that it holds.
-fn of_directory(directory: &Path) -> Result<Vec<Package>, InstallError> {
-    let shown = || visible(&directory.to_string_lossy());
-    let is_skill = |directory: &Path| directory.join(FILE).symlink_metadata().is_ok();
-    if is_skill(directory) {
-        return Ok(vec![package(directory)?]);
-    }
-    let entries = directory
-        .read_dir()
-        .map_err(|error| InstallError::Fetch { address: shown(), source: FetchError(error.to_string()) })?;
-    let mut inner: Vec<PathBuf> =
-        entries.flatten().map(|entry| entry.path()).filter(|path| is_skill(path)).collect();
-    inner.sort();
-    inner.truncate(SKILLS_MAX);
-    match inner.is_empty() {
-        true => Err(InstallError::Nothing(shown())),
-        false => inner.iter().map(|directory| package(directory)).collect(),
-    }
-}
-
-fn package(directory: &Path) -> Result<Package, InstallError> {
-    let wrong =
-        |problem: String| InstallError::Skill { name: visible(&directory.to_string_lossy()), problem };
-    let mut package = Package { name: String::new(), version: None, files: Vec::new() };
-    let mut room = SKILL_BYTES_MAX;
-    collect(directory, Path::new(""), 0, &mut room, &mut package.files).map_err(wrong)?;
-    package.name = named(&package).map_err(wrong)?;
-    Ok(package)
-}
-
-fn collect(
-    top: &Path,
-    below: &Path,
-    depth: usize,
-    room: &mut u64,
-    files: &mut Vec<(PathBuf, Vec<u8>)>,
-) -> Result<(), String> {
-    if depth > DEPTH_MAX {
-        return Err(format!("its directories are nested deeper than {DEPTH_MAX} levels"));
-    }
-    let read = top.join(below).read_dir().map_err(|error| error.to_string())?;
-    let mut names: Vec<_> = read.flatten().map(|entry| entry.file_name()).collect();
-    names.sort();
-    for name in names.iter().filter(|name| *name != MARKER && *name != ".git") {
-        let (path, inner) = (top.join(below).join(name), below.join(name));
-        let found = path.symlink_metadata().map_err(|error| error.to_string())?;
-        if found.is_dir() {
-            collect(top, &inner, depth + 1, room, files)?;
-            continue;
+        let count = index.skills.len();
+        for (at, Listed { name, files, version }) in index.skills.into_iter().enumerate() {
+            (self.how.progress)(&format!("getting {name} ({} of {count})", at + 1));
+            let mut package = Package { name, version, files: Vec::new() };
+            let mut room = SKILL_BYTES_MAX;
+            for file in files {
+                let path = relative(&file)
+                    .map_err(|problem| InstallError::Skill { name: package.name.clone(), problem })?;
+                let address = format!("{}/{}/{file}", self.base, package.name);
+                let bytes = self.get(&address, FILE_BYTES_MAX.min(room)).await?;
+                room = room.saturating_sub(bytes.len() as u64);
+                package.files.push((path, bytes));
+            }
+            package.files.sort();
+            let origin = self.origin(&package.name);
+            self.stage(&package, &origin)?;
         }
-        if found.is_symlink() {
-            return Err(format!("{} is a link", visible(&inner.to_string_lossy())));
+        Ok(())
+    }
+
+    async fn get(&mut self, address: &str, bytes_max: u64) -> Result<Vec<u8>, InstallError> {
+        let got = self.how.fetch.fetch(address, bytes_max).await;
+        let bytes = got.map_err(|source| InstallError::Fetch { address: visible(address), source })?;
+        self.spend(bytes.len())?;
+        Ok(bytes)
+    }
+
+    fn spend(&mut self, bytes: usize) -> Result<(), InstallError> {
+        let left = self.room.checked_sub(bytes as u64);
+        self.room = left.ok_or_else(|| InstallError::TooLarge(visible(self.base)))?;
+        Ok(())
+    }
+
+    /// The skill that a directory is, or those that it holds.
+    fn stage_directory(&mut self, directory: &Path) -> Result<(), InstallError> {
+        let shown = || visible(&directory.to_string_lossy());
+        let is_skill = |directory: &Path| directory.join(FILE).symlink_metadata().is_ok();
+        let mut inner = vec![directory.to_owned()];
+        if !is_skill(directory) {
+            let entries = directory.read_dir().map_err(|error| InstallError::Fetch {
+                address: shown(),
+                source: FetchError(error.to_string()),
+            })?;
+            inner = entries.flatten().map(|entry| entry.path()).filter(|path| is_skill(path)).collect();
+            inner.sort();
+            inner.truncate(SKILLS_MAX);
         }
-        if files.len() == FILES_MAX {
-            return Err(format!("it has more than {FILES_MAX} files"));
+        if inner.is_empty() {
+            return Err(InstallError::Nothing(shown()));
         }
-        let bytes = regular(&path, FILE_BYTES_MAX.min(*room))
-            .map_err(|problem| format!("{}: {problem}", visible(&inner.to_string_lossy())))?;
-        *room -= bytes.len() as u64;
-        files.push((inner, bytes));
+        for directory in inner {
+            let package = package(&directory)?;
+            self.spend(package.files.iter().map(|(_, bytes)| bytes.len()).sum())?;
+            let origin = directory.to_string_lossy();
+            self.check_place(&package.name, &origin)?;
+            self.stage(&package, &origin)?;
+        }
+        Ok(())
     }
-    Ok(())
-}
 
-/// Whether a skill is one, and is called what it says.
-fn check(package: &Package) -> Result<(), InstallError> {
-    let wrong = |problem: String| InstallError::Skill { name: visible(&package.name), problem };
-    let name = named(package).map_err(wrong)?;
-    if name != package.name {
-        return Err(wrong(format!("its {FILE} calls it {}", visible(&name))));
+    /// Where a skill of an index comes from.
+    fn origin(&self, name: &str) -> String {
+        format!("{}/{name}", self.base)
     }
-    let mut paths: Vec<&Path> = package.files.iter().map(|(path, _)| path.as_path()).collect();
-    paths.sort();
-    match paths.windows(2).find(|pair| pair[1].starts_with(pair[0])) {
-        Some(pair) => Err(wrong(format!("{} is there twice", visible(&pair[0].to_string_lossy())))),
-        None => Ok(()),
-    }
-}
 
-/// The name that a skill gives itself.
-fn named(package: &Package) -> Result<String, String> {
-    let file = package.files.iter().find(|(path, _)| path == Path::new(FILE));
-    let (_, bytes) = file.ok_or_else(|| format!("it has no {FILE}"))?;
-    let text = std::str::from_utf8(bytes).map_err(|_| format!("its {FILE} is not UTF-8 text"))?;
-    let split = front_matter::split(text).ok_or_else(|| format!("its {FILE} has no front matter"))?;
-    let yaml = front_matter::parse(split.yaml)
-        .map_err(|error| format!("{FILE}:{}: {}", error.line + 1, visible(&error.message)))?;
-    let name = yaml.get("name").and_then(|name| name.as_text()).unwrap_or_default();
-    match is_name(name) {
-        true => Ok(name.to_owned()),
-        false => Err(format!("its {FILE} has no name of small letters, digits and single hyphens")),
-    }
-}
-
-/// A name that is also a safe name of a directory.
-fn is_name(name: &str) -> bool {
-    let plain = |part: &str| {
-        !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
-    };
-    name.len() <= NAME_BYTES_MAX && name.split('-').all(plain)
-}
-
-/// A path of an index as a path below a skill's directory. Whatever could mean something else is refused.
-fn relative(file: &str) -> Result<PathBuf, String> {
-    let refused =
-        |why: &str| Err(format!("the path {} {why}", visible(&file.chars().take(80).collect::<String>())));
-    if file.is_empty() || file.len() > PATH_BYTES_MAX {
-        return refused("is empty or too long");
-    }
-    if file.chars().any(|c| c.is_control() || haft::is_deceptive(c) || "\\?#%:*\"<>|".contains(c)) {
-        return refused("holds a character that is not allowed");
-    }
-    // Twice a slash, or one at an end, is an empty name.
-    if file.split('/').any(|name| name.is_empty() || name.starts_with(STAGING) || name == MARKER) {
-        return refused("is not a plain relative path");
-    }
-    let path = PathBuf::from(file);
-    match path.components().all(|part| matches!(part, Component::Normal(_)))
-        && !file.split('/').any(|name| name == ".")
-    {
-        true => Ok(path),
-        false => refused("leads out of the skill"),
-    }
-}
-
-/// The bytes of a regular file.
-fn regular(path: &Path, bytes_max: u64) -> Result<Vec<u8>, String> {
-    use std::io::Read as _;
-    let found = path.symlink_metadata().map_err(|error| error.to_string())?;
-    if !found.is_file() {
-        return Err("it is not a regular file".to_owned());
-    }
-    let mut bytes = Vec::new();
-    // What became a link or a FIFO since is not followed and not waited for.
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let file = fs::OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path);
-    let file = file.map_err(|error| error.to_string())?;
-    file.take(bytes_max + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
-    if bytes.len() as u64 > bytes_max {
-        return Err(format!("it is larger than {bytes_max} bytes"));
-    }
-    Ok(bytes)
-}
-
-/// Puts a skill in the place of an earlier version, at once or not at all.
-fn put(package: &Package, source: &str, into: &Path) -> Result<Installed, InstallError> {
-    let target = into.join(&package.name);
-    let marker =
-        Marker { source: source.to_owned(), version: package.version.clone(), digest: digest(package) };
-    let known =
-        fs::read(target.join(MARKER)).ok().and_then(|text| serde_json::from_slice::<Marker>(&text).ok());
-    let is_new = known.is_none_or(|known| known.digest != marker.digest || known.version != marker.version);
-    let installed = Installed { name: package.name.clone(), version: package.version.clone(), is_new };
-    if !is_new {
-        return Ok(installed);
-    }
-    let staging = Staging(into.join(format!("{STAGING}{}", CallId::mint())));
-    let failed = |source| InstallError::Write { path: visible(&target.to_string_lossy()), source };
-    write_all(&staging.0, package, &marker).map_err(failed)?;
-    swap(&staging.0, &target).map_err(failed)?;
-    fs::File::open(into).and_then(|directory| directory.sync_all()).map_err(failed)?;
-    Ok(installed)
-}
-
-/// A directory on its way. Whatever is in it at the end goes: what was not finished, or what was replaced.
-struct Staging(PathBuf);
-
-impl Drop for Staging {
-    fn drop(&mut self) {
-        // Nobody looks into it; what cannot be removed now is only in the way.
-        let _left = fs::remove_dir_all(&self.0);
-    }
-}
-
-fn write_all(staging: &Path, package: &Package, marker: &Marker) -> std::io::Result<()> {
-    fs::create_dir_all(staging)?;
-    let marker = serde_json::to_vec(marker)?;
-    let files = package.files.iter().map(|(path, bytes)| (path.as_path(), bytes));
-    for (path, bytes) in files.chain([(Path::new(MARKER), &marker)]) {
-        let path = staging.join(path);
-        fs::create_dir_all(path.parent().unwrap_or(staging))?;
-        let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o644).open(path)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-    }
-    fs::File::open(staging)?.sync_all()
-}
-
-/// Exchanges two directories in one step where there is something to exchange with.
-fn swap(staging: &Path, target: &Path) -> std::io::Result<()> {
-    if target.symlink_metadata().is_err() {
-        return fs::rename(staging, target);
-    }
-    #[cfg(target_os = "linux")]
-    {
-        use rustix::fs::{CWD, RenameFlags, renameat_with};
-        match renameat_with(CWD, staging, CWD, target, RenameFlags::EXCHANGE) {
-            Ok(()) => return Ok(()),
-            Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => {}
-            Err(error) => return Err(error.into()),
+    fn check_place(&self, name: &str, origin: &str) -> Result<(), InstallError> {
+        match self.how.replaces {
+            true => Ok(()),
+            false => check_taken(name, origin, self.how.into),
         }
     }
-    // Without that, the old one stands aside for a moment.
-    let aside = staging.with_extension("old");
-    fs::rename(target, &aside)?;
-    if let Err(error) = fs::rename(staging, target) {
-        fs::rename(&aside, target)?;
-        return Err(error);
-    }
-    fs::remove_dir_all(aside)
-}
 
-fn digest(package: &Package) -> String {
-    let mut hasher = blake3::Hasher::new();
-    for (path, bytes) in &package.files {
-        for piece in [path.to_string_lossy().as_bytes(), bytes] {
-            hasher.update(&(piece.len() as u64).to_le_bytes());
-            hasher.update(piece);
+    fn stage(&mut self, package: &Package, origin: &str) -> Result<(), InstallError> {
+        check(package)?;
+        if self.staged.iter().any(|staged| staged.name() == package.name) {
+            let problem = "the source holds two of this name".to_owned();
+            return Err(InstallError::Skill { name: package.name.clone(), problem });
         }
+        self.staged.push(stage(package, origin, self.how.into)?);
+        Ok(())
     }
-    hasher.finalize().to_hex().to_string()
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use haft::permission::{Ask, Gate, Question, Reach, Ruleset, Showing};
 use haft::{AgentId, BoxFuture, CallId, MemoryRecorder, MessageId, SessionId, ToolContext};
 
 use super::install::{Fetch, FetchError, LocalFetch};
-use crate::web::{Address, Consented, Outgoing, Request, Web, WebError};
+use crate::web::{Address, BadAddress, Consented, Outgoing, Request, Web, WebError};
 
 /// Who asks, in the words of a gate that nobody is behind.
 const PERSON: &str = "person";
@@ -81,16 +81,18 @@ impl RemoteFetch {
 
 impl Fetch for RemoteFetch {
     fn fetch<'a>(&'a self, address: &'a str, bytes_max: u64) -> BoxFuture<'a, Result<Vec<u8>, FetchError>> {
-        match address.starts_with("http://") || address.starts_with("https://") {
-            true => Box::pin(self.get(address, bytes_max)),
-            false => LocalFetch.fetch(address, bytes_max),
+        match Address::parse(address) {
+            Err(BadAddress::Scheme) => LocalFetch.fetch(address, bytes_max),
+            _ => Box::pin(self.get(address, bytes_max)),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::install;
+    use std::path::Path;
+
+    use super::super::{Installed, Installing, TIME_MAX, install};
     use super::RemoteFetch;
     use crate::testing::run;
     use crate::web::Web;
@@ -98,10 +100,16 @@ mod tests {
 
     const SKILL: &[u8] = b"---\nname: glaze\ndescription: Mixes colours.\n---\nMix them.\n";
 
+    fn installed_into(base: &str, into: &Path) -> Result<Vec<Installed>, String> {
+        let fetch = RemoteFetch::new(Web::default());
+        let how = Installing { fetch: &fetch, into, replaces: false, time_max: TIME_MAX, progress: &|_| {} };
+        run(install(&how, base)).map_err(|error| haft::causes(&error))
+    }
+
     fn installed(base: &str) -> Result<Vec<String>, String> {
         let into = tempfile::TempDir::new().unwrap();
-        let done = run(install(&RemoteFetch::new(Web::default()), base, into.path()));
-        let done = done.map_err(|error| haft::causes(&error))?;
+        let done = installed_into(base, into.path());
+        let done = done?;
         assert_eq!(std::fs::read(into.path().join("glaze/SKILL.md")).unwrap(), SKILL);
         Ok(done.into_iter().map(|one| one.name).collect())
     }
@@ -134,6 +142,8 @@ mod tests {
             let error = installed(&site.url(path)).unwrap_err();
             assert!(error.contains(words), "{path}: {error}");
         }
+        let shouted = site.url("/s/").replacen("http", "HTTP", 1);
+        assert_eq!(installed(&shouted).unwrap(), ["glaze"]);
         let error = installed("ftp://a.example").unwrap_err();
         assert!(error.contains("only directories"), "{error}");
     }

@@ -108,6 +108,22 @@ impl fmt::Display for Address {
     }
 }
 
+/// An address as it may be shown: its origin and path. Passwords and what a query holds may be secret.
+pub(crate) fn shown(text: &str) -> String {
+    if let Ok(url) = Url::parse(text.trim())
+        && url.origin().is_tuple()
+    {
+        return format!("{}{}", url.origin().ascii_serialization(), url.path());
+    }
+    let plain = text.split(['?', '#']).next().unwrap_or_default();
+    let (scheme, rest) = plain.split_once("://").unwrap_or(("", plain));
+    let rest = rest.rsplit_once('@').map_or(rest, |(_, rest)| rest);
+    match scheme {
+        "" => rest.to_owned(),
+        _ => format!("{scheme}://{rest}"),
+    }
+}
+
 fn checked(parsed: Result<Url, url::ParseError>) -> Result<Address, BadAddress> {
     let url = parsed.map_err(|error| BadAddress::Invalid(error.to_string()))?;
     if !matches!(url.scheme(), "http" | "https") {
@@ -128,7 +144,7 @@ fn checked(parsed: Result<Url, url::ParseError>) -> Result<Address, BadAddress> 
 
 #[cfg(test)]
 mod tests {
-    use super::{Address, BadAddress};
+    use super::{Address, BadAddress, shown};
 
     #[test]
     fn a_host_has_one_spelling() {
@@ -161,6 +177,18 @@ mod tests {
         }
         for text in ["http://example.com", "http://localhost.example.com", "http://127.0.0.1.example.com"] {
             assert_eq!(Address::parse(text).unwrap().literal(), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_shown_holds_no_secret() {
+        for (text, expected) in [
+            ("https://me:secret@a.example/x?key=1#y", "https://a.example/x"),
+            ("HTTP://A.example:81", "http://a.example:81/"),
+            ("https://me:secret@a b/x?key=1", "https://a b/x"),
+            ("other://me:secret@a/x#y", "other://a/x"),
+        ] {
+            assert_eq!(shown(text), expected);
         }
     }
 

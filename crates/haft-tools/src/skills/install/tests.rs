@@ -3,11 +3,13 @@
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
+use std::sync::Mutex;
+use std::time::Duration;
 
 use haft::BoxFuture;
 use tempfile::TempDir;
 
-use super::{Fetch, FetchError, Installed, LocalFetch, install};
+use super::{Fetch, FetchError, Installed, Installing, LocalFetch, TIME_MAX, install};
 use crate::testing::run;
 
 /// Addresses with what is there.
@@ -37,7 +39,17 @@ fn index(name: &str, files: &[&str]) -> String {
 }
 
 fn installed(web: &Web, into: &Path) -> Result<Vec<Installed>, String> {
-    run(install(web, "https://a.example/", into)).map_err(|error| haft::causes(&error))
+    installed_from(web, "https://a.example/", into, false)
+}
+
+fn installed_from(
+    fetch: &dyn Fetch,
+    source: &str,
+    into: &Path,
+    replaces: bool,
+) -> Result<Vec<Installed>, String> {
+    let how = Installing { fetch, into, replaces, time_max: TIME_MAX, progress: &|_| {} };
+    run(install(&how, source)).map_err(|error| haft::causes(&error))
 }
 
 fn names(directory: &Path) -> Vec<String> {
@@ -85,6 +97,8 @@ fn a_path_that_leads_elsewhere_installs_nothing() {
         "",
         "a\nb",
         ".haft-skill.json",
+        ".git/hooks/evil",
+        "1/2/3/4/5/6/7/8/9/10",
     ] {
         let into = TempDir::new().unwrap();
         let address = format!("tea/{path}");
@@ -146,16 +160,144 @@ fn a_directory_is_installed_and_its_links_are_not() {
     fs::write(tea.join("SKILL.md"), SKILL).unwrap();
     fs::write(tea.join("scripts/a.sh"), "echo\n").unwrap();
     for source in [tea.to_str().unwrap().to_owned(), format!("file://{}", from.path().display())] {
-        let done = run(install(&LocalFetch, &source, into.path())).unwrap();
+        let done = installed_from(&LocalFetch, &source, into.path(), false).unwrap();
         assert_eq!(done[0].name, "tea", "{source}");
     }
     assert!(into.path().join("tea/scripts/a.sh").exists());
 
     std::os::unix::fs::symlink("/etc/hostname", tea.join("scripts/b")).unwrap();
-    let error = run(install(&LocalFetch, tea.to_str().unwrap(), into.path())).unwrap_err();
-    assert!(error.to_string().contains("scripts/b is a link"), "{error}");
+    let error = installed_from(&LocalFetch, tea.to_str().unwrap(), into.path(), false).unwrap_err();
+    assert!(error.contains("scripts/b is a link"), "{error}");
     let empty = TempDir::new().unwrap();
-    let error = run(install(&LocalFetch, empty.path().to_str().unwrap(), into.path())).unwrap_err();
-    assert!(error.to_string().contains("holds no skill"), "{error}");
-    assert!(run(install(&LocalFetch, "https://a.example", into.path())).is_err());
+    let error = installed_from(&LocalFetch, empty.path().to_str().unwrap(), into.path(), false).unwrap_err();
+    assert!(error.contains("holds no skill"), "{error}");
+    assert!(installed_from(&LocalFetch, "https://a.example", into.path(), false).is_err());
+}
+
+#[test]
+fn what_is_on_disk_counts_and_not_what_was_noted_of_it() {
+    let into = TempDir::new().unwrap();
+    let web = Web::new(&[
+        ("index.json", &index("tea", &["b.txt", "SKILL.md"])),
+        ("tea/SKILL.md", SKILL),
+        ("tea/b.txt", "b"),
+    ]);
+    let file = into.path().join("tea/SKILL.md");
+    installed(&web, into.path()).unwrap();
+    let spoilings: [&dyn Fn(); 4] = [
+        &|| fs::remove_file(&file).unwrap(),
+        &|| fs::write(&file, format!("{SKILL}more\n")).unwrap(),
+        &|| fs::write(into.path().join("tea/extra"), "").unwrap(),
+        &|| std::os::unix::fs::symlink("/etc/hostname", into.path().join("tea/link")).unwrap(),
+    ];
+    for spoil in spoilings {
+        spoil();
+        assert!(installed(&web, into.path()).unwrap()[0].is_new);
+        assert_eq!(fs::read_to_string(&file).unwrap(), SKILL);
+        assert_eq!(names(&into.path().join("tea")), [".haft-skill.json", "SKILL.md", "b.txt"]);
+        assert!(!installed(&web, into.path()).unwrap()[0].is_new);
+    }
+}
+
+#[test]
+fn a_skill_from_elsewhere_is_replaced_only_if_that_is_wanted() {
+    let (into, from) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let web = Web::new(&[("index.json", &index("tea", &["SKILL.md"])), ("tea/SKILL.md", SKILL)]);
+    let other = SKILL.replace("Hot", "Cold");
+    fs::write(from.path().join("SKILL.md"), &other).unwrap();
+    let other_source = from.path().to_str().unwrap();
+    let file = into.path().join("tea/SKILL.md");
+    installed(&web, into.path()).unwrap();
+    let error = installed_from(&LocalFetch, other_source, into.path(), false).unwrap_err();
+    assert!(error.contains("from https://a.example/tea") && error.contains("--replace"), "{error}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), SKILL);
+    assert!(installed_from(&LocalFetch, other_source, into.path(), true).unwrap()[0].is_new);
+    assert_eq!(fs::read_to_string(&file).unwrap(), other);
+    fs::remove_file(into.path().join("tea/.haft-skill.json")).unwrap();
+    assert!(
+        installed_from(&LocalFetch, other_source, into.path(), false).unwrap_err().contains("other means")
+    );
+}
+
+#[test]
+fn all_skills_together_are_bounded() {
+    let into = TempDir::new().unwrap();
+    let files: Vec<String> = (0..7).map(|n| format!("{n}.bin")).collect();
+    let mut listed: Vec<&str> = files.iter().map(String::as_str).collect();
+    listed.push("SKILL.md");
+    let skills: Vec<_> =
+        (0..10).map(|n| serde_json::json!({"name": format!("s{n}"), "files": listed})).collect();
+    let mut pages = HashMap::from([(
+        "https://a.example/index.json".to_owned(),
+        serde_json::json!({"skills": skills}).to_string(),
+    )]);
+    for n in 0..10 {
+        pages.insert(format!("https://a.example/s{n}/SKILL.md"), SKILL.replace("tea", &format!("s{n}")));
+        for file in &files {
+            pages.insert(format!("https://a.example/s{n}/{file}"), "x".repeat(1 << 20));
+        }
+    }
+    let (web, said) = (Web(pages), Mutex::new(Vec::new()));
+    let progress = |text: &str| said.lock().unwrap().push(text.to_owned());
+    let how = Installing {
+        fetch: &web,
+        into: into.path(),
+        replaces: false,
+        time_max: TIME_MAX,
+        progress: &progress,
+    };
+    let error = run(install(&how, "https://a.example")).unwrap_err().to_string();
+    assert!(error.contains("larger than 64 MiB together"), "{error}");
+    assert!(names(into.path()).is_empty());
+    assert_eq!(said.lock().unwrap()[1], "getting s1 (2 of 10)");
+}
+
+/// A site that never answers.
+struct Silent;
+
+impl Fetch for Silent {
+    fn fetch<'a>(&'a self, _: &'a str, _: u64) -> BoxFuture<'a, Result<Vec<u8>, FetchError>> {
+        Box::pin(std::future::pending())
+    }
+}
+
+#[test]
+fn nothing_is_waited_for_without_end() {
+    let into = TempDir::new().unwrap();
+    let time_max = Duration::from_millis(10);
+    let how = Installing { fetch: &Silent, into: into.path(), replaces: false, time_max, progress: &|_| {} };
+    let error = run(install(&how, "https://a.example")).unwrap_err().to_string();
+    assert!(error.contains("took longer than 0.01 seconds"), "{error}");
+}
+
+#[test]
+fn an_index_lists_a_name_once_and_says_if_it_lists_none() {
+    let into = TempDir::new().unwrap();
+    let listed = serde_json::json!({"name": "tea", "files": ["SKILL.md"]});
+    let twice = serde_json::json!({"skills": [listed, listed]}).to_string();
+    let error = installed(&Web::new(&[("index.json", &twice), ("tea/SKILL.md", SKILL)]), into.path());
+    assert!(error.unwrap_err().contains("lists tea twice"));
+    let (none, said) = (Web::new(&[("index.json", r#"{"skills": []}"#)]), Mutex::new(String::new()));
+    let progress = |text: &str| said.lock().unwrap().push_str(text);
+    let how = Installing {
+        fetch: &none,
+        into: into.path(),
+        replaces: false,
+        time_max: TIME_MAX,
+        progress: &progress,
+    };
+    assert_eq!(run(install(&how, "https://a.example")).unwrap(), []);
+    assert_eq!(*said.lock().unwrap(), "https://a.example/index.json lists no skills");
+}
+
+#[test]
+fn an_address_with_a_query_or_a_password_is_refused_and_tells_no_secret() {
+    let into = TempDir::new().unwrap();
+    for source in
+        ["https://a.example/x?key=secret", "https://a.example/x#secret", "https://me:secret@a.example/x"]
+    {
+        let error = installed_from(&Silent, source, into.path(), false).unwrap_err();
+        assert!(error.starts_with("https://a.example/x cannot be") && !error.contains("secret"), "{error}");
+        assert!(error.contains("leave out"), "{error}");
+    }
 }
