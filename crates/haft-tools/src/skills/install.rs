@@ -13,7 +13,7 @@ use serde::Deserialize;
 use self::package::{
     FILE_BYTES_MAX, FILES_MAX, Package, SKILL_BYTES_MAX, check, is_name, package, regular, relative,
 };
-use self::place::{Staged, check_taken, stage};
+use self::place::{Staged, check_taken, stage, sweep};
 use super::FILE;
 use crate::web::{Address, BadAddress, shown};
 
@@ -86,7 +86,7 @@ pub enum InstallError {
         path: String,
     },
     /// All skills of the source together are too large.
-    #[error("the skills of {0} are larger than {max} MiB together; install them one by one", max = TOTAL_BYTES_MAX >> 20)]
+    #[error("the skills of {0} are larger than {max} MiB together; it has to be split into several", max = TOTAL_BYTES_MAX >> 20)]
     TooLarge(String),
     /// It takes too long.
     #[error("getting the skills of {address} took longer than {} seconds; try again later", .time.as_secs_f32())]
@@ -162,6 +162,7 @@ pub struct Installing<'a> {
 /// one skill, or of one that holds several. Everything is got and checked before anything is swapped in.
 pub async fn install(how: &Installing<'_>, source: &str) -> Result<Vec<Installed>, InstallError> {
     let base = normal(source)?;
+    sweep(how.into);
     let directory = local(&base).filter(|directory| !directory.join(INDEX).exists());
     let mut run = Run { how, room: TOTAL_BYTES_MAX, base: &base, staged: Vec::new() };
     let getting = async {

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use haft::{CallId, visible};
 use serde::{Deserialize, Serialize};
@@ -13,6 +14,8 @@ use super::{InstallError, Installed};
 
 pub(super) const MARKER: &str = ".haft-skill.json";
 pub(super) const STAGING: &str = ".staging-";
+/// What is on its way for longer was left by a process that is gone.
+const STALE: Duration = Duration::from_secs(60 * 60);
 
 /// What is known of an installed skill.
 #[derive(PartialEq, Serialize, Deserialize)]
@@ -82,6 +85,17 @@ impl Staged {
             fs::File::open(into).and_then(|directory| directory.sync_all()).map_err(failed)?;
         }
         Ok(self.installed)
+    }
+}
+
+/// Removes what an installation that was interrupted has left.
+pub(super) fn sweep(into: &Path) {
+    for entry in into.read_dir().into_iter().flatten().flatten() {
+        let is_ours = entry.file_name().to_string_lossy().starts_with(STAGING);
+        let age = entry.metadata().and_then(|found| found.modified()).ok().and_then(|at| at.elapsed().ok());
+        if is_ours && age.is_some_and(|age| age > STALE) {
+            drop(Staging(entry.path()));
+        }
     }
 }
 

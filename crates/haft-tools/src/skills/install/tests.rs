@@ -301,3 +301,16 @@ fn an_address_with_a_query_or_a_password_is_refused_and_tells_no_secret() {
         assert!(error.contains("leave out"), "{error}");
     }
 }
+
+#[test]
+fn what_an_interrupted_installation_left_is_removed_and_one_on_its_way_is_not() {
+    let into = TempDir::new().unwrap();
+    for name in [".staging-old", ".staging-new"] {
+        fs::create_dir(into.path().join(name)).unwrap();
+    }
+    let long_ago = std::time::SystemTime::UNIX_EPOCH;
+    fs::File::open(into.path().join(".staging-old")).unwrap().set_modified(long_ago).unwrap();
+    let web = Web::new(&[("index.json", &index("tea", &["SKILL.md"])), ("tea/SKILL.md", SKILL)]);
+    installed(&web, into.path()).unwrap();
+    assert_eq!(names(into.path()), [".staging-new", "tea"]);
+}
