@@ -86,7 +86,10 @@ pub enum InstallError {
         path: String,
     },
     /// All skills of the source together are too large.
-    #[error("the skills of {0} are larger than {max} MiB together; it has to be split into several", max = TOTAL_BYTES_MAX >> 20)]
+    #[error(
+        "the skills of {0} are larger than {max} MiB together; it has to be split into several",
+        max = TOTAL_BYTES_MAX >> 20
+    )]
     TooLarge(String),
     /// It takes too long.
     #[error("getting the skills of {address} took longer than {} seconds; try again later", .time.as_secs_f32())]
