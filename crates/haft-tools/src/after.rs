@@ -2,12 +2,17 @@
 //!
 //! A step is given time and cannot fail the call: the change stands, and the result says what came of the step.
 
+use std::time::Duration;
+
 use haft::{BoxFuture, Presented};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::workspace::LeftFile;
+
+/// No step is given more time than this, so that its end can always be reckoned.
+pub(crate) const TIME_MAX: Duration = Duration::from_secs(3600);
 
 /// Something that is done after files were changed.
 pub trait AfterChange: Send + Sync {

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use haft::BoxFuture;
 
-use crate::after::{AfterChange, Aftermath};
+use crate::after::{AfterChange, Aftermath, TIME_MAX};
 use crate::process::Processes;
 use crate::workspace::{LeftFile, Workspace};
 use builtin::Known;
@@ -57,7 +57,7 @@ impl Formatters {
         entries: &[FormatterEntry],
         limit: Duration,
     ) -> Formatters {
-        Formatters { workspace, processes, known: builtin::known(entries), limit }
+        Formatters { workspace, processes, known: builtin::known(entries), limit: limit.min(TIME_MAX) }
     }
 
     /// Runs every formatter that is for a file, each on what the one before left.

@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
+use haft_tools::web::BadAddress;
+
 use super::text::Span;
 
 /// Characters shown before, of and after what is marked in a line.
@@ -119,6 +121,9 @@ pub(crate) enum Problem {
         /// What is here.
         found: String,
     },
+    /// A text that is no address.
+    #[error("expected an address: {0}")]
+    Address(BadAddress),
     /// A word that is none of those that belong here.
     #[error("expected {expected}, found {found}{}", did_you_mean(.nearest.as_deref()))]
     Word {

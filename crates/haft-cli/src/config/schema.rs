@@ -1,9 +1,14 @@
 //! The keys that a configuration may hold. What haft does not use may hold anything.
 
+use haft_tools::web::Address;
+
 use super::discover::Family;
 use super::error::{ConfigError, Located, Problem};
 use super::node::{Entry, Kind, Node};
 use super::warning::Warnings;
+
+/// Nobody waits longer than this for what follows a change.
+const SECONDS_MAX: u64 = 3600;
 
 /// A key, and what belongs under it.
 struct Key {
@@ -29,12 +34,16 @@ enum Holds {
     Switch,
     /// A whole number above zero.
     Count,
+    /// Seconds that somebody waits: a whole number from one to an hour.
+    Seconds,
     /// A whole number, which may be zero.
     Whole,
     /// A number.
     Number,
     /// A text.
     Text,
+    /// An address of the web.
+    Address,
     /// One of these words.
     Word(&'static [&'static str], &'static str),
     /// A list.
@@ -156,8 +165,8 @@ const EXPERIMENTAL: &[Key] = &[
 ];
 
 const FILES: &[Key] = &[
-    haft("diagnose_seconds", Holds::Count),
-    haft("format_seconds", Holds::Count),
+    haft("diagnose_seconds", Holds::Seconds),
+    haft("format_seconds", Holds::Seconds),
     haft("require_read", Holds::Switch),
 ];
 
@@ -188,7 +197,7 @@ const SANDBOX: &[Key] = &[
 const SHELL: &[Key] = &[haft("program", Holds::Text), haft("background_after", Holds::Count)];
 const WEBFETCH: &[Key] = &[haft("allow_private", Holds::List)];
 
-const SEARCH_SERVICE: &[Key] = &[haft("key", Holds::Text), haft("url", Holds::Text)];
+const SEARCH_SERVICE: &[Key] = &[haft("key", Holds::Text), haft("url", Holds::Address)];
 const CODESEARCH: &[Key] = &[haft("exa", Holds::Keys(SEARCH_SERVICE)), haft("local", Holds::Switch)];
 const WEBSEARCH: &[Key] = &[
     haft("exa", Holds::Keys(SEARCH_SERVICE)),
@@ -285,9 +294,14 @@ fn check_value(
         Holds::Count => {
             value.as_count().is_none_or(|count| count == 0).then_some("a whole number above zero")
         }
+        Holds::Seconds => {
+            let is_out = |seconds| !(1..=SECONDS_MAX).contains(&seconds);
+            value.as_count().is_none_or(is_out).then_some("a whole number of seconds from 1 to 3600")
+        }
         Holds::Whole => value.as_count().is_none().then_some("a whole number"),
         Holds::Number => (!matches!(value.kind, Kind::Number(_))).then_some("a number"),
         Holds::Text => value.as_text().is_none().then_some("a text"),
+        Holds::Address => return check_address(value),
         Holds::Word(words, expected) => return check_word(value, words, expected),
         Holds::List => (!matches!(value.kind, Kind::List(_))).then_some("an array"),
         Holds::Table => (!matches!(value.kind, Kind::Object(_))).then_some("an object"),
@@ -315,6 +329,12 @@ fn check_value(
         }
     };
     expected.map_or(Ok(()), |expected| Err(value.expected(expected)))
+}
+
+fn check_address(value: &Node) -> Result<(), ConfigError> {
+    let Some(text) = value.as_text() else { return Err(value.expected("a text")) };
+    let wrong = |problem| Located::new(Problem::Address(problem), &value.span).into();
+    Address::parse(text).map(drop).map_err(wrong)
 }
 
 fn check_word(value: &Node, words: &[&str], expected: &'static str) -> Result<(), ConfigError> {
@@ -362,10 +382,12 @@ pub(crate) mod tests {
                     | Holds::Any
                     | Holds::Switch
                     | Holds::Count
+                    | Holds::Seconds
                     | Holds::Whole
                     | Holds::Number
                     | Holds::Word(..)
                     | Holds::Text
+                    | Holds::Address
                     | Holds::List
                     | Holds::Table => {}
                 }

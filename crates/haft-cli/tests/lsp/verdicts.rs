@@ -1,5 +1,7 @@
 //! What is told after a change: what is new, of the version that was written, and never at the price of the change.
 
+use std::time::Duration;
+
 use haft::permission::Effect;
 use haft_tools::ProfileName;
 use serde_json::json;
@@ -33,6 +35,19 @@ fn only_what_is_new_is_told_whatever_the_server_does() {
         // Now that nothing is wrong any more, one more change that changes nothing about it.
         assert_eq!(bench.edit("a.fake", "good old", "gold"), "Edit applied successfully.", "{modes:?}");
     }
+}
+
+#[test]
+fn all_the_time_in_the_world_is_no_trouble() {
+    if is_missing("node") {
+        return;
+    }
+    let entries = vec![fake("fake", &[])];
+    let profile = ProfileName::FullAccess;
+    let bench = Bench::with(With { entries, profile, diagnosing: Duration::MAX, ..With::default() });
+    bench.file("a.fake", "fine\n");
+    let told = bench.edit("a.fake", "fine", "bad");
+    assert_eq!(told, block(&bench, "a.fake", "ERROR [1:1] this line is bad: bad"));
 }
 
 #[test]

@@ -16,7 +16,7 @@ use super::documents::Baseline;
 use super::servers::Known;
 use super::shared::RequestError;
 use super::{LanguageServers, StartError, TEXT_BYTES_MAX, problems};
-use crate::after::{AfterChange, Aftermath, Verdict};
+use crate::after::{AfterChange, Aftermath, TIME_MAX, Verdict};
 use crate::workspace::{Before, LeftFile};
 
 /// So many problems of a file are told.
@@ -54,7 +54,7 @@ struct Judged {
 impl Diagnosing {
     /// A step that gives servers so much time.
     pub fn new(servers: Arc<LanguageServers>, limit: Duration) -> Diagnosing {
-        Diagnosing { servers, limit }
+        Diagnosing { servers, limit: limit.min(TIME_MAX) }
     }
 
     async fn diagnose(&self, files: &[LeftFile]) -> Vec<Aftermath> {

@@ -154,6 +154,20 @@ fn values_of_another_kind() {
             |                               ^^^^"#]],
     );
     haft(
+        r#"{"files": {"format_seconds": 18446744073709551615}}"#,
+        &expect![[r#"
+        repo/haft.jsonc:1:30: expected a whole number of seconds from 1 to 3600, found 18446744073709551615
+          1 | {"files": {"format_seconds": 18446744073709551615}}
+            |                              ^^^^^^^^^^^^^^^^^^^^"#]],
+    );
+    haft(
+        r#"{"websearch": {"exa": {"url": "ftp://x"}}}"#,
+        &expect![[r#"
+        repo/haft.jsonc:1:31: expected an address: URL must start with http:// or https://
+          1 | {"websearch": {"exa": {"url": "ftp://x"}}}
+            |                               ^^^^^^^^^"#]],
+    );
+    haft(
         r#"{"retention": 7}"#,
         &expect![[r#"
         repo/haft.jsonc:1:15: expected an object, found 7
