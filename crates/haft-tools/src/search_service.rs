@@ -115,7 +115,7 @@ impl Service {
 /// How the web is searched.
 #[derive(Debug, Clone)]
 pub struct WebSearching {
-    /// Who searches; by session where nobody chose.
+    /// Who was chosen. Otherwise it is the only one that is set up, or each session has its own.
     pub provider: Option<Provider>,
     /// Exa.
     pub exa: Service,
@@ -133,8 +133,14 @@ impl Default for WebSearching {
 }
 
 impl WebSearching {
+    /// Who is asked: the one that was chosen, else the only one that is set up, else the one of the session.
     pub(crate) fn service(&self, session: &SessionId) -> &Service {
-        match self.provider.unwrap_or_else(|| Provider::of_session(session)) {
+        let provider = self.provider.or(match (self.exa.is_set_up(), self.parallel.is_set_up()) {
+            (true, false) => Some(Provider::Exa),
+            (false, true) => Some(Provider::Parallel),
+            (true, true) | (false, false) => None,
+        });
+        match provider.unwrap_or_else(|| Provider::of_session(session)) {
             Provider::Exa => &self.exa,
             Provider::Parallel => &self.parallel,
         }

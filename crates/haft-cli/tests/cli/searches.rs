@@ -124,6 +124,29 @@ fn variables_say_where_services_are_and_which_one_is_asked() {
 }
 
 #[test]
+fn the_only_service_that_is_configured_is_asked_in_every_session() {
+    let place = Place::new();
+    let exa = service("200 OK", "application/json", found("a page"));
+    place.global_config(&json!({"websearch": {"exa": {"url": exa.url}}}).to_string());
+    for _ in 0..4 {
+        let ran = place.run(&["call", "websearch", "query=q", "--json"]);
+        assert_eq!(ran.json()["metadata"]["provider"], "exa", "{} {}", ran.out, ran.err);
+    }
+    assert_eq!(exa.asked.lock().unwrap().len(), 4);
+}
+
+#[test]
+fn an_address_that_is_none_is_shown_where_it_stands() {
+    let place = Place::new();
+    place.global_config(r#"{"websearch": {"exa": {"url": "nowhere"}}}"#);
+    place.file("a.txt", "text");
+    let read = place.run(&["call", "read", "filePath=a.txt"]);
+    assert!(read.code == 2 && read.err.contains("haft.jsonc:1:31: expected an address"), "{}", read.err);
+    let doctor = place.run(&["doctor"]);
+    assert!(doctor.code == 2 && doctor.out.contains("haft.jsonc:1:31"), "{}", doctor.out);
+}
+
+#[test]
 fn a_service_that_fails_is_reported_without_the_key() {
     let place = Place::new();
     let exa = service("403 Forbidden", "text/plain", format!("unknown key {KEY}"));

@@ -4,7 +4,7 @@ use haft::SessionId;
 use serde_json::json;
 
 use super::protocol::{Answer, Reading, call};
-use super::{Provider, Service, ServiceKey};
+use super::{Provider, Service, ServiceKey, WebSearching};
 
 fn text(said: &str) -> Option<Answer> {
     Some(Answer::Text(said.to_owned()))
@@ -87,6 +87,31 @@ fn a_session_keeps_its_provider() {
     for (session, expected) in rows {
         assert_eq!(provider(session), expected, "{session}");
     }
+}
+
+#[test]
+fn the_only_service_that_is_set_up_is_asked() {
+    let service = |provider, url, key: Option<&str>| {
+        Service::new(provider, url, key.and_then(ServiceKey::new)).unwrap()
+    };
+    let exa = |url, key| service(Provider::Exa, url, key);
+    let parallel = |url, key| service(Provider::Parallel, url, key);
+    let asked = |provider, exa: &Service, parallel: &Service| {
+        let searching = WebSearching { provider, exa: exa.clone(), parallel: parallel.clone() };
+        ["ses_a", "ses_b"].map(|id| searching.service(&SessionId::parse(id).unwrap()).provider.as_str())
+    };
+    let (bare_exa, bare_parallel) = (exa(None, None), parallel(None, None));
+    let (key, url) = (Some("k3y-of-mine"), Some("http://localhost/mcp"));
+    for set_up in [exa(url, None), exa(None, key)] {
+        assert_eq!(asked(None, &set_up, &bare_parallel), ["exa", "exa"], "{set_up:?}");
+        assert_eq!(asked(Some(Provider::Parallel), &set_up, &bare_parallel), ["parallel", "parallel"]);
+    }
+    for set_up in [parallel(url, None), parallel(None, key)] {
+        assert_eq!(asked(None, &bare_exa, &set_up), ["parallel", "parallel"], "{set_up:?}");
+    }
+    // With none or both, each session has its own.
+    assert_eq!(asked(None, &bare_exa, &bare_parallel), ["exa", "parallel"]);
+    assert_eq!(asked(None, &exa(url, None), &parallel(None, key)), ["exa", "parallel"]);
 }
 
 #[test]
