@@ -57,7 +57,7 @@ fn a_server_that_never_becomes_ready_is_ended_and_left_alone_for_longer_and_long
     let bench = Bench::with(with);
     bench.file("a.fake", "here\n");
     let said = bench.rejected("lsp", hover(&bench));
-    assert!(said.contains("No LSP server available for this file type. fake did not become ready"), "{said}");
+    assert!(said.contains("fake did not become ready") && !said.contains("No LSP server"), "{said}");
     assert!(said.contains("it gave no answer within"), "{said}");
     until("it is ended", || bench.servers.running() == 0);
     // An edit goes well all the same.

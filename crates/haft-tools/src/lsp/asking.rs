@@ -120,9 +120,12 @@ pub(crate) enum QueryError {
         "No LSP server available for this file type. Name one under \"lsp\" in the configuration, or search with grep instead"
     )]
     NoServer,
-    /// None of those that are runs.
+    /// The one that is for them is missing.
     #[error("No LSP server available for this file type. {0}; or search with grep instead")]
-    NoneRuns(StartError),
+    Missing(StartError),
+    /// The one that is for them is there, and cannot be asked.
+    #[error("{0}; try again later, or search with grep instead")]
+    NotReady(StartError),
     /// There is no such place.
     #[error(transparent)]
     Outside(#[from] OutsideText),
@@ -160,8 +163,7 @@ impl LanguageServers {
             }
         }
         // One that could answer is enough; otherwise what a server said weighs more than that one is missing.
-        let is_missing =
-            |failure: &QueryError| matches!(failure, QueryError::NoneRuns(StartError::Absent { .. }));
+        let is_missing = |failure: &QueryError| matches!(failure, QueryError::Missing(_));
         failures.sort_by_key(is_missing);
         match failures.into_iter().next() {
             _ if is_answered => Ok(answers),
@@ -174,7 +176,13 @@ impl LanguageServers {
         let mut is_again = false;
         loop {
             let client = self.ready_client(known, &query.path, self.pool.limits().start).await;
-            let client = client.map_err(QueryError::NoneRuns)?;
+            let client = client.map_err(|error| match error {
+                StartError::Absent { .. } => QueryError::Missing(error),
+                StartError::Resting { .. }
+                | StartError::TooMany(_)
+                | StartError::Start { .. }
+                | StartError::NotReady { .. } => QueryError::NotReady(error),
+            })?;
             match self.ask_client(known, &client, query).await {
                 // It may have ended long ago without anybody's noticing.
                 Err(QueryError::Unanswered { source: RequestError::Gone(_), .. }) if !is_again => {
