@@ -294,6 +294,8 @@ fn a_question_is_answered_from_another_process() {
     assert!(shown.contains("Which targets?") && shown.contains("2 macOS"), "{shown}");
     let wrong = place.run(&["permission", "reply", id, "answer", "--answer", "1"]);
     assert_eq!(wrong.code, 2, "{}", wrong.err);
+    let outside = place.run(&["permission", "reply", id, "answer", "--answer", "9", "--answer", "1"]);
+    assert!(outside.code == 2 && outside.err.contains("\"9\" is no answer to"), "{}", outside.err);
     let given = ["permission", "reply", id, "answer", "--answer", "postgres", "--answer", "1,2"];
     assert_eq!(place.run(&given).code, 0);
     let ran = haft.wait_with_output().unwrap();
