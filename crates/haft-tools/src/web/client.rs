@@ -12,7 +12,7 @@ use super::names::{Names, SystemNames};
 use super::proxies::Proxies;
 use super::reply::Reply;
 use super::request::{Consented, Method, Outgoing, Request};
-use super::route::{Route, Way, is_private};
+use super::route::{Route, Way, endpoint, is_private};
 use super::{Address, WebError};
 
 /// The guarded client. Cloning it is cheap.
@@ -105,7 +105,7 @@ impl Web {
         if let Some(found) = address.literal() {
             return Ok(match self.0.proxies.proxy_for(&address) {
                 // What is private is private to this machine, so a proxy would reach something else.
-                Some(proxy) if !is_private(&found) => Route::over(address, proxy.clone()),
+                Some(proxy) if !is_private(&found) => Route::over(address, proxy.clone(), consented),
                 _ => Route::direct(address, &found, consented),
             });
         }
@@ -115,7 +115,7 @@ impl Web {
             (Ok(found), None) if !found.is_empty() => Ok(Route::direct(address, &found, consented)),
             (Ok(found), Some(_)) if is_private(&found) => Ok(Route::direct(address, &found, consented)),
             // Behind a proxy, machines often cannot look up the names of others.
-            (_, Some(proxy)) => Ok(Route::over(address, proxy.clone())),
+            (_, Some(proxy)) => Ok(Route::over(address, proxy.clone(), consented)),
             (Ok(_), None) => Err(WebError::Unresolved {
                 host: address.host().to_owned(),
                 reason: "it has no address".to_owned(),
@@ -166,7 +166,12 @@ async fn send_once(
         Method::Post(body) => client.post(url).body(body.clone()),
     };
     let sent = builder.headers(headers).send().await;
-    sent.map_err(|error| WebError::of(error, route.address.endpoint()))
+    sent.map_err(|error| match (WebError::of(error, route.address.endpoint()), &route.way) {
+        (WebError::Unreachable { host, reason }, Way::Proxy(proxy)) => {
+            WebError::Unreachable { host: format!("{host} over the proxy {}", endpoint(proxy)), reason }
+        }
+        (error, _) => error,
+    })
 }
 
 /// A client for one route. No connection is kept: the next request has to be agreed to by itself.

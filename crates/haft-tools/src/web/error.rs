@@ -29,7 +29,7 @@ pub enum WebError {
     /// Nobody answers there.
     #[error("could not connect to {host}: {reason}")]
     Unreachable {
-        /// The host and port.
+        /// The host and port, and the proxy that was to lead there.
         host: String,
         /// Why not.
         reason: String,

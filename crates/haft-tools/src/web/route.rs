@@ -12,6 +12,10 @@ use super::{Address, Consented};
 /// What rules about private addresses are filed under. Their texts are hosts with ports, such as `127.0.0.1:3000`.
 pub const PRIVATE_ADDRESS: &str = "private_address";
 
+/// Domains of private networks, by RFC 6762 (with appendix G), RFC 8375 and ICANN's word on `internal`.
+const PRIVATE_DOMAINS: [&str; 9] =
+    ["corp", "home", "home.arpa", "internal", "intranet", "lan", "local", "localdomain", "private"];
+
 /// How a host is reached.
 #[derive(Debug, Clone)]
 pub(super) enum Way {
@@ -44,9 +48,12 @@ impl Route {
         Route { address, way, question, detail }
     }
 
-    /// A way over a proxy to what everybody reaches, as far as can be known.
-    pub(super) fn over(address: Address, proxy: Url) -> Route {
-        Route { address, way: Way::Proxy(proxy), question: None, detail: String::new() }
+    /// A way over a proxy to what everybody reaches, as far as can be known. What the name says is all that is known.
+    pub(super) fn over(address: Address, proxy: Url, consented: Consented) -> Route {
+        let is_asked = consented == Consented::Public && is_private_name(&address);
+        let question = is_asked.then(|| question(&address.endpoint(), Resource::new(address.endpoint())));
+        let detail = format!("only the proxy {} knows where {} leads", endpoint(&proxy), address.host());
+        Route { address, way: Way::Proxy(proxy), question, detail }
     }
 }
 
@@ -90,7 +97,23 @@ fn question_about(address: &Address, found: &[IpAddr]) -> Option<Question> {
     for ip in found {
         resource = resource.or_forbidden_as(spelled(ip));
     }
-    Some(Question::new(Action::new(PRIVATE_ADDRESS), resource).saving(endpoint))
+    Some(question(&endpoint, resource))
+}
+
+fn question(endpoint: &str, resource: Resource) -> Question {
+    Question::new(Action::new(PRIVATE_ADDRESS), resource).saving(endpoint)
+}
+
+/// The host and port of a proxy, without its password.
+pub(super) fn endpoint(proxy: &Url) -> String {
+    format!("{}:{}", proxy.host_str().unwrap_or_default(), proxy.port_or_known_default().unwrap_or_default())
+}
+
+/// Whether a name can only be one of a private network: it has one label, or its last ones are nobody's in public.
+fn is_private_name(address: &Address) -> bool {
+    let host = address.host();
+    let is_below = |domain: &&str| host.strip_suffix(*domain).is_some_and(|rest| rest.ends_with('.'));
+    address.literal().is_none() && (!host.contains('.') || PRIVATE_DOMAINS.iter().any(is_below))
 }
 
 /// Whether an address is link-local or one of the services by which clouds hand out keys.
@@ -108,7 +131,34 @@ fn is_of_the_machine_room(ip: IpAddr) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Address, question_about};
+    use haft::permission::Ask as _;
+
+    use super::{Address, Consented, Route, question_about};
+
+    #[test]
+    fn names_of_private_networks_are_asked_about_before_a_proxy_is() {
+        let asked = |url: &str, consented| {
+            let proxy = "http://name:password@proxy.example:3128".parse().unwrap();
+            let route = Route::over(Address::parse(url).unwrap(), proxy, consented);
+            assert!(route.show().detail.starts_with("only the proxy proxy.example:3128 knows"));
+            route.questions().first().map(|question| question.resources[0].name().to_owned())
+        };
+        let rows = [
+            ("http://metadata.google.internal/computeMetadata", Some("metadata.google.internal:80")),
+            ("https://Printer.LOCAL./", Some("printer.local:443")),
+            ("http://wiki:8080", Some("wiki:8080")),
+            ("http://router.home.arpa", Some("router.home.arpa:80")),
+            ("http://example.com", None),
+            ("http://internal.example", None),
+            ("http://notlocal.example", None),
+            ("http://93.184.216.34", None),
+            ("http://[2606:4700::1111]", None),
+        ];
+        for (url, expected) in rows {
+            assert_eq!(asked(url, Consented::Public).as_deref(), expected, "{url}");
+            assert_eq!(asked(url, Consented::ThisEndpoint), None, "{url}");
+        }
+    }
 
     /// What is asked about a host that leads to these addresses.
     fn asked(url: &str, found: &[&str]) -> Option<String> {

@@ -270,6 +270,34 @@ fn a_proxy_is_asked_for_the_public_and_not_for_what_is_private() {
     assert!(matches!(sent_by(&web, &rules, get("http://rebind.example/")), Err(WebError::Consent(_))));
 }
 
+#[test]
+fn a_proxy_is_not_asked_for_names_of_private_networks_without_consent() {
+    let proxy = Site::page("text/plain", "by proxy");
+    let web = Web::new(Proxies::from_env(|name| (name == "http_proxy").then(|| proxy.url(""))));
+    let url = "http://metadata.google.internal/";
+    let rules = [(PRIVATE, "*", "deny")];
+    assert!(matches!(sent_by(&web, &rules, get(url)), Err(WebError::Consent(_))));
+    assert!(proxy.seen().is_empty());
+    let rules = [(PRIVATE, "metadata.google.internal:80", "allow")];
+    assert_eq!(sent_by(&web, &rules, get(url)).unwrap(), "200 by proxy");
+}
+
+#[test]
+fn a_proxy_that_cannot_be_reached_is_named_without_its_password() {
+    // Nobody listens there any more.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let variable = format!("http://name:secret@127.0.0.1:{port}");
+    let web = Web::new(Proxies::from_env(|name| name.ends_with("_proxy").then(|| variable.clone())));
+    for (url, host) in [
+        ("http://example.invalid/", "example.invalid:80"),
+        ("https://example.invalid/", "example.invalid:443"),
+    ] {
+        let message = sent_by(&web, &[], get(url)).unwrap_err().to_string();
+        let expected = format!("could not connect to {host} over the proxy 127.0.0.1:{port}: ");
+        assert!(message.starts_with(&expected) && !message.contains("secret"), "{message}");
+    }
+}
+
 /// A site with a certificate that nobody has signed but itself; the port it listens on.
 fn self_signed_site() -> u16 {
     use rustls::pki_types::{CertificateDer, PrivateKeyDer};
