@@ -121,11 +121,12 @@ fn a_granted_host_is_not_a_way_to_others_by_what_the_head_says() {
     // Two requests at once, the second to somebody else: only the first goes anywhere.
     let request = |host: &str| format!("GET http://{host}/ HTTP/1.1\\r\\nHost: evil.example\\r\\n\\r\\n");
     let both = request(&grants[0]) + &request("evil.example");
+    // In one piece: the shell would send line by line, and the answer to the first may end it before the second is out.
     let script = format!(
-        "exec 3<>/dev/tcp/127.0.0.1/${{HTTP_PROXY##*:}}; printf '{both}' >&3; cat <&3; exec 3>&-; echo; echo done"
+        "printf '{both}' > both; exec 3<>/dev/tcp/127.0.0.1/${{HTTP_PROXY##*:}}; cat both >&3; cat <&3; exec 3>&-; echo; echo done"
     );
     let ran = run(&mut world, &grants, &script);
-    assert!(ran.output.ends_with("hello\ndone\n"), "{}", ran.output);
+    assert!(ran.output.ends_with("hello\ndone\n"), "{ran:?}");
     let heads = server.heads.lock().unwrap();
     assert_eq!(heads.len(), 1);
     assert!(!heads[0].contains("evil"), "{heads:?}");
