@@ -40,6 +40,7 @@ fn waits() {
         let id = rustix::process::Pid::from_raw(helper).unwrap();
         rustix::process::kill_process(id, rustix::process::Signal::KILL).unwrap();
     }
+    until("it is gone", || waiting().is_empty());
     says(&bench, "third");
     until("one waits again", || waiting().len() == 1);
     bench.let_go();
