@@ -37,6 +37,15 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
+/// What can be begun.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NewKind {
+    /// A tool that a model can call
+    Tool,
+    /// A plugin that takes part in what happens
+    Plugin,
+}
+
 /// What every command understands.
 #[derive(Args, Clone)]
 pub(crate) struct Globals {
@@ -144,6 +153,16 @@ pub(crate) enum Command {
         /// Those of this provider
         #[arg(value_name = "PROVIDER")]
         provider: Option<String>,
+    },
+    /// Begins a tool or a plugin of your own
+    New {
+        /// What to begin
+        kind: NewKind,
+        /// Its name
+        name: String,
+        /// For every project of yours, and not only for this one
+        #[arg(long)]
+        global: bool,
     },
     /// Shows whether everything is in order
     Doctor,

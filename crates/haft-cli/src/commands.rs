@@ -7,6 +7,7 @@ pub(crate) mod doctor;
 pub(crate) mod gc;
 pub(crate) mod log;
 pub(crate) mod models;
+pub(crate) mod new;
 pub(crate) mod output;
 pub(crate) mod permission;
 pub(crate) mod probe;

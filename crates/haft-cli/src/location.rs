@@ -12,7 +12,9 @@ use haft::{
     Registry, Services, Subscription, ToolContext, Turn, TurnSpec, Viewer,
 };
 use haft_agent::{Agency, Agents, Models, Own, Policies};
+use haft_plugin::{AskingPlugins, Plugins};
 use haft_store::{CallFilter, CallRow, Lookup, Store};
+use haft_tools::hosting::Hosting;
 use haft_tools::web::Web;
 use haft_tools::{
     AfterChange, Diagnosing, Formatters, Jobs, LanguageServers, Languages, LoadedInstructions, LspLimits,
@@ -25,6 +27,7 @@ use crate::config::LanguageWords;
 use crate::environment;
 use crate::exit::{Exit, Failure};
 use crate::instructions;
+use crate::plugins;
 use crate::searches;
 use crate::setting::Setting;
 use crate::skills;
@@ -72,6 +75,8 @@ pub(crate) struct Location<'s> {
     memory: Arc<dyn Memory>,
     languages: Languages,
     web: Web,
+    plugins: Plugins,
+    _listening: Subscription,
     _builtins: Registration,
 }
 
@@ -100,6 +105,8 @@ impl<'s> Location<'s> {
         };
         let events = Events::new(keepers.recorder.clone());
         let asker = instead(asker(setting, consent, keepers.store.as_ref()));
+        let asking_plugins = Arc::new(AskingPlugins::new(asker));
+        let asker: Arc<dyn Asker> = asking_plugins.clone();
         let own =
             Own { session: setting.session.clone(), agent: setting.agent.clone(), rules: rules.clone() };
         let (policies, agency) = (Policies::new(own), Agency::default());
@@ -128,10 +135,16 @@ impl<'s> Location<'s> {
         processes.asks_again = is_somebody_there(consent);
         processes.keeps_helper = stays;
         let processes = Arc::new(processes);
-        let hooks: Arc<[Arc<dyn Hook>]> = Arc::new([]);
+        let web = Web::new(environment::proxies(setting));
+        let root = Registry::root();
+        let registry = root.child();
+        let hosting =
+            Hosting { workspace: workspace.clone(), processes: processes.clone(), gate: gate.clone(), web: web.clone() };
+        let plugins = plugins::of(setting, hosting, registry.registrar(), &events, mode == Mode::Live);
+        asking_plugins.ask_first(&plugins);
+        let hooks: Arc<[Arc<dyn Hook>]> = Arc::new([Arc::new(plugins.clone())]);
         let (files, journal) = (workspace.clone(), keepers.journal.clone());
         let languages = languages(setting, &files, &processes);
-        let web = Web::new(environment::proxies(setting));
         let tools = ToolServices {
             workspace,
             gate: gate.clone(),
@@ -157,8 +170,7 @@ impl<'s> Location<'s> {
             skills: Arc::new(skills::of(setting)),
             web: web.clone(),
         };
-        let registry = Registry::root();
-        let builtins = registry.register(haft_tools::builtins(&tools));
+        let builtins = root.register(haft_tools::builtins(&tools));
         let builtins = builtins.map_err(|error| Failure::new(Exit::Defect, error))?;
         let services = Services {
             gate,
@@ -168,7 +180,7 @@ impl<'s> Location<'s> {
             events,
             limits: limits(setting),
         };
-        let registry = registry.child();
+        let listening = plugins::tell(&plugins, &services.events);
         Ok(Location {
             setting,
             rules,
@@ -186,6 +198,8 @@ impl<'s> Location<'s> {
             memory,
             languages,
             web,
+            _listening: listening,
+            plugins,
             _builtins: builtins,
         })
     }
@@ -249,6 +263,7 @@ impl<'s> Location<'s> {
     }
 
     pub(crate) async fn turn_for(&self, audience: Audience) -> Result<Turn, Failure> {
+        self.plugins.refresh().await;
         let spec = TurnSpec {
             agent: self.setting.agent.clone(),
             rules: self.rules.clone(),
@@ -312,6 +327,11 @@ impl<'s> Location<'s> {
         Ok(call)
     }
 
+    /// The custom tools and plugins here.
+    pub(crate) fn plugins(&self) -> &Plugins {
+        &self.plugins
+    }
+
     /// The language servers here.
     pub(crate) fn languages(&self) -> &Languages {
         &self.languages
@@ -322,6 +342,7 @@ impl<'s> Location<'s> {
         if let Some(store) = &self.store {
             store.close().await;
         }
+        self.plugins.close().await;
         if let Languages::On(servers) = &self.languages {
             // Those that take longer are killed when this process ends.
             let _late = tokio::time::timeout(SERVERS_CLOSING_MAX, servers.close()).await;

@@ -12,6 +12,7 @@ mod instructions;
 mod location;
 mod models;
 mod paths;
+mod plugins;
 mod probe;
 mod report;
 mod run;
@@ -30,6 +31,9 @@ use crate::terminal::Terminal;
 
 fn main() -> ExitCode {
     haft_sandbox::maybe_become_helper();
+    if let Some(code) = haft_plugin::maybe_become_host() {
+        return code;
+    }
     // Others of the same user may not look into this process; where the kernel has no such thing, they may.
     let _open = haft_sandbox::harden_this_process();
     let cli = match shorthand::parse(std::env::args_os().collect()) {
@@ -76,6 +80,7 @@ async fn run(cli: Cli, terminal: Terminal) -> Result<Exit, Failure> {
         Command::Gc { yes } => commands::gc::run(&globals, terminal, yes).await,
         Command::Auth { command } => commands::auth::run(&globals, terminal, command).await,
         Command::Models { provider } => commands::models::run(&globals, terminal, provider.as_deref()).await,
+        Command::New { kind, name, global } => commands::new::run(&globals, terminal, kind, &name, global),
         Command::Doctor => commands::doctor::run(&globals, terminal).await,
         Command::Completions { shell } => commands::shell::completions(terminal, shell),
         Command::Man => commands::shell::man(terminal),

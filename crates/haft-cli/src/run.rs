@@ -7,7 +7,7 @@ mod approval;
 mod attach;
 mod attention;
 mod editor;
-mod events;
+pub(crate) mod events;
 mod inquiry;
 mod interactive;
 mod keys;

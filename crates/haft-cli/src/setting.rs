@@ -9,6 +9,7 @@ use crate::cli::Globals;
 use crate::config::{self, Config};
 use crate::exit::{Exit, Failure};
 use crate::paths::{Env, Paths, project_root};
+use crate::plugins;
 use crate::terminal::{Terminal, confirm};
 use crate::trust::Trust;
 
@@ -22,6 +23,8 @@ pub(crate) struct Setting {
     /// The root of the git worktree around it, if there is one.
     pub(crate) worktree: Option<PathBuf>,
     pub(crate) trusted: bool,
+    /// Whether custom tools and plugins are left out.
+    pub(crate) pure: bool,
     pub(crate) config: Config,
     pub(crate) agent: AgentId,
     pub(crate) session: SessionId,
@@ -44,7 +47,9 @@ impl Setting {
         let project = worktree.as_ref().unwrap_or(&directory);
         let mut trusted = trust.is_trusted(project);
         let brings_files = config::has_project_files(&env, &paths, &directory, worktree.as_deref());
-        if !trusted && brings_files.map_err(|error| Failure::new(Exit::Usage, error))? {
+        let brings_files = brings_files.map_err(|error| Failure::new(Exit::Usage, error))?
+            || plugins::brings_code(config::directories(&env, &paths, &directory, project));
+        if !trusted && brings_files {
             trusted = ask_for_trust(&mut trust, project, terminal)?;
         }
         let config = Config::load(&env, &paths, &directory, worktree.as_deref(), trusted)
@@ -54,7 +59,8 @@ impl Setting {
         }
         let agent = globals.agent.as_deref().unwrap_or_else(|| config.default_agent());
         let agent = AgentId::parse(agent).map_err(Failure::usage)?;
-        Ok(Setting { terminal, env, paths, directory, worktree, trusted, config, agent, session })
+        let pure = globals.pure;
+        Ok(Setting { terminal, env, paths, directory, worktree, trusted, pure, config, agent, session })
     }
 
     /// The root of the project: its worktree, or the working directory.

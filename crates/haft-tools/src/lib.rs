@@ -13,6 +13,7 @@ mod changing;
 mod code;
 mod encoding;
 mod formatting;
+pub mod hosting;
 pub mod front_matter;
 #[doc(hidden)]
 pub mod fuzzing;

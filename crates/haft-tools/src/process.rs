@@ -25,7 +25,7 @@ use std::time::Duration;
 use haft::preview::Budget;
 use haft_sandbox::{HostGrant, Level, Sandbox};
 
-pub(crate) use confined::ConfinedCommand;
+pub(crate) use confined::{ConfinedCommand, own_profile};
 pub(crate) use filter::{Filter, FilterError};
 pub(crate) use lacking::{Lacking, Reached};
 pub(crate) use run::{Ran, RunError};

@@ -58,6 +58,7 @@ pub(crate) use sought::Sought;
 pub(crate) use sources::{Ignoring, Sources, SourcesTarget, Stroll};
 pub use walk::{Tree, TreeSpec};
 
+use haft::Action;
 use haft::permission::Question;
 use protected::Protection;
 pub(crate) use root::Root;
@@ -130,6 +131,11 @@ impl Workspace {
     /// The canonical paths of everything that git executes or is configured by, beyond its own directory.
     pub(crate) fn executed_by_git(&self) -> Vec<PathBuf> {
         hooks_path::executed_by_git(self)
+    }
+
+    /// The questions whether a place may be changed under an action.
+    pub(crate) fn changing_questions(&self, place: &Place, action: &Action) -> Vec<Question> {
+        ask::questions(place, self.protection(place), action)
     }
 
     /// The question whether a place that is protected may be changed.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::codec::Issue;
 use crate::permission::{Effect, Rule};
 
 /// An error of any type.
@@ -38,6 +39,12 @@ pub enum ToolError {
     /// The person gave the call another input, with which it begins anew. Only the gate says so; tools pass it on.
     #[error("the person changed the input of the call")]
     Edited(serde_json::Value),
+    /// The input fits the schema and still is not what the tool takes, as only the tool could find out. Nothing was done.
+    #[error("the input is invalid")]
+    Invalid(Invalid),
+    /// The tool is no longer what was advertised, because what it was made of has changed. Nothing was done.
+    #[error("the tool has changed since it was advertised")]
+    Stale,
     /// Something is broken, and the operator has to know.
     #[error("defect: {0}")]
     Defect(#[source] BoxError),
@@ -53,6 +60,15 @@ impl ToolError {
     pub fn defect(error: impl Into<BoxError>) -> ToolError {
         ToolError::Defect(error.into())
     }
+}
+
+/// What a tool found wrong with its input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Invalid {
+    /// What is wrong, and where.
+    pub issues: Vec<Issue>,
+    /// Words of the tool's own, in place of the list of issues.
+    pub words: Option<String>,
 }
 
 impl From<crate::recorder::StoreError> for ToolError {

@@ -1,8 +1,9 @@
-//! Seams before and after a call, in which plugins may change its input and what is shown of it, and one before a
-//! command is started, in which they may add to its environment.
+//! Seams for plugins: before and after a call, in which they may change its input and what is shown of it; where a model
+//! is told of a tool; and before a command is started, in which they may add to its environment.
 
 use std::ffi::OsString;
 use std::path::Path;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -11,6 +12,15 @@ use crate::content::Presented;
 use crate::error::BoxError;
 use crate::name::ToolName;
 use crate::tool::ToolContext;
+
+/// What a model is told of a tool, as hooks may change it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Described {
+    /// What the tool does.
+    pub description: String,
+    /// The JSON Schema of its input.
+    pub input: Arc<Value>,
+}
 
 /// Something that takes part in calls. Hooks run one after the other, in the order they were installed.
 pub trait Hook: Send + Sync {
@@ -31,9 +41,20 @@ pub trait Hook: Send + Sync {
         &'a self,
         _tool: &'a ToolName,
         _context: &'a ToolContext,
+        _input: &'a Value,
         shown: Presented,
     ) -> BoxFuture<'a, Result<Presented, BoxError>> {
         Box::pin(std::future::ready(Ok(shown)))
+    }
+
+    /// May change what a model is told of a tool: its description, and the schema of its input. Only what is said
+    /// changes: a call is decoded by the tool's own schema. An error keeps the turn from being prepared.
+    fn definition<'a>(
+        &'a self,
+        _tool: &'a ToolName,
+        told: Described,
+    ) -> BoxFuture<'a, Result<Described, BoxError>> {
+        Box::pin(std::future::ready(Ok(told)))
     }
 
     /// May add variables to the environment of a command that a call is about to start in this directory, and replace

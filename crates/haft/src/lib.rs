@@ -95,9 +95,9 @@ pub use audience::{Audience, Model, TurnSpec, Viewer, When};
 pub use boundary::{BoundError, Boundary, Limits, Shortening, bound, hint};
 pub use codec::{InputError, Issue, OutputError};
 pub use content::{Content, KEPT, Presented};
-pub use error::{BoxError, Refusal, ToolError, causes};
+pub use error::{BoxError, Invalid, Refusal, ToolError, causes};
 pub use events::{Event, Events, Saying, Subscription};
-pub use hooks::Hook;
+pub use hooks::{Described, Hook};
 pub use id::{
     AgentId, CallId, GrantId, ID_BYTES_MAX, InquiryId, InvalidId, JobId, MessageId, OutputId, RequestId,
     SessionId,

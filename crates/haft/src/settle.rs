@@ -12,7 +12,7 @@ use crate::boundary::{BoundError, Boundary, Shortening, bound};
 use crate::catch::{caught, caught_now};
 use crate::codec;
 use crate::content::{Content, Presented};
-use crate::error::{ToolError, causes};
+use crate::error::{Invalid, ToolError, causes};
 use crate::events::Event;
 use crate::name::{Action, ToolName};
 use crate::permission::{Ask, Question, Reach, Resource, Showing};
@@ -71,7 +71,7 @@ async fn run(
     if repeats >= SAME_CALLS_MAX && !tool.may_repeat() {
         let again = SameCallAgain { tool: name.clone(), repeats };
         let asked = caught(|| services.gate.grant(context, again)).await.map_err(SettleError::Defect)?;
-        drop(asked?);
+        drop(asked.map_err(|error| Stop::of(error, name))?);
     }
     let mut given = raw_input(name, &call.input)?;
     for edits in 0..=EDITS_MAX {
@@ -95,13 +95,14 @@ async fn attempt(
 ) -> Result<Completed, Stop> {
     let (services, context) = (turn.services(), &call.context);
     let input = before_hooks(services, name, context, given).await?;
+    let hooked = (!services.hooks.is_empty()).then(|| input.clone()).unwrap_or_default();
     let changed = (is_edited || !call.input.is(&input)).then(|| input.clone());
     let edited = changed.clone().filter(|_| is_edited);
     let begun = services.gate.begins(&context.call, &input);
     let invocation = decode(tool, name, input).map_err(|stop| stop.of_edited(edited.as_ref()))?;
     record_running(services, context, changed.as_ref()).await?;
 
-    let produced = execute(&*invocation, context).await.map_err(|stop| stop.of_edited(edited.as_ref()))?;
+    let produced = execute(&*invocation, name, context).await.map_err(|stop| stop.of_edited(edited.as_ref()))?;
     drop(begun);
     let encoding = encode(&*invocation, produced)?;
     let mut presented = present(&*invocation, &encoding)?;
@@ -111,7 +112,7 @@ async fn attempt(
     let boundary = turn.boundary(context);
     let shortening = Shortening::of(&presented);
     let bounded = bound(&boundary, presented, encoding.into_structured(), shortening).await?;
-    after_hooks(services, name, &boundary, bounded, shortening).await
+    after_hooks(services, name, &hooked, &boundary, bounded, shortening).await
 }
 
 /// Has the model know that the call was not its own.
@@ -170,14 +171,18 @@ impl From<SettleError> for Stop {
     }
 }
 
-/// The one place where a tool's error becomes a rejection or an error of settling.
-impl From<ToolError> for Stop {
-    fn from(error: ToolError) -> Stop {
+impl Stop {
+    /// The one place where a tool's error becomes a rejection or an error of settling.
+    fn of(error: ToolError, name: &ToolName) -> Stop {
         match error {
             ToolError::Failure(message) => Rejection::Failed(message).into(),
             ToolError::Refused(refusal) => Rejection::Refused(refusal).into(),
             ToolError::Declined => SettleError::Declined.into(),
             ToolError::Edited(input) => Stop::Edited(input),
+            ToolError::Invalid(Invalid { issues, words }) => {
+                Rejection::InvalidInput(codec::message(name.as_str(), &issues, words)).into()
+            }
+            ToolError::Stale => Rejection::Stale { name: name.to_string() }.into(),
             ToolError::Defect(error) => SettleError::Defect(error).into(),
         }
     }
@@ -296,9 +301,13 @@ fn decode(tool: &Tool, name: &ToolName, input: Value) -> Result<Box<dyn Invocati
     Ok(result.map_err(Rejection::InvalidInput)?)
 }
 
-async fn execute(invocation: &dyn Invocation, context: &ToolContext) -> Result<Produced, Stop> {
+async fn execute(
+    invocation: &dyn Invocation,
+    name: &ToolName,
+    context: &ToolContext,
+) -> Result<Produced, Stop> {
     let result = caught(|| invocation.execute(context)).await.map_err(SettleError::Defect)?;
-    Ok(result?)
+    result.map_err(|error| Stop::of(error, name))
 }
 
 fn encode(invocation: &dyn Invocation, produced: Produced) -> Result<Encoding, Stop> {
@@ -318,6 +327,7 @@ fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, SettleError> {
 async fn after_hooks(
     services: &Services,
     name: &ToolName,
+    input: &Value,
     boundary: &Boundary<'_>,
     mut completed: Completed,
     shortening: Shortening,
@@ -326,7 +336,7 @@ async fn after_hooks(
         let Completed { title, content, structured, metadata, retained } = completed;
         let shown = Presented { content, title, metadata, retained: retained.clone() };
         let changed =
-            caught(|| hook.after(name, boundary.context, shown)).await.map_err(SettleError::Defect)?;
+            caught(|| hook.after(name, boundary.context, input, shown)).await.map_err(SettleError::Defect)?;
         let shown = changed.map_err(|error| {
             Rejection::Failed(format!("the tool ran, but a hook rejected its result: {error}"))
         })?;

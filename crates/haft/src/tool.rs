@@ -164,7 +164,7 @@ impl Tool {
     }
 
     /// Why the tool cannot be offered at all, if its schemas are unusable.
-    pub(crate) fn unusable(&self) -> Option<&str> {
+    pub fn unusable(&self) -> Option<&str> {
         self.0.input().validator().err().or_else(|| self.0.output().validator().err())
     }
 

@@ -7,9 +7,10 @@ use serde_json::Value;
 
 use crate::audience::{Audience, Model, TurnSpec};
 use crate::boundary::{Boundary, Limits};
+use crate::catch::caught;
 use crate::error::BoxError;
 use crate::events::Events;
-use crate::hooks::Hook;
+use crate::hooks::{Hook, Described};
 use crate::name::{Action, ToolName, nearest};
 use crate::output::{MemoryOutputs, OutputStore};
 use crate::permission::{Gate, Ruleset};
@@ -40,6 +41,15 @@ pub enum TurnError {
     /// A tool could not be made for the agent.
     #[error("the tool {tool} could not be initialised")]
     Init {
+        /// The tool.
+        tool: ToolName,
+        /// Why.
+        #[source]
+        source: BoxError,
+    },
+    /// A hook could not say what the model is to be told of a tool.
+    #[error("a hook failed over what models are told of the tool {tool}")]
+    Hook {
         /// The tool.
         tool: ToolName,
         /// Why.
@@ -121,17 +131,17 @@ impl TurnSpec {
 impl Registry {
     /// What a model, an agent and a client are shown, without the means to call it.
     pub async fn tools(&self, spec: &TurnSpec) -> Result<Vec<Definition>, TurnError> {
-        Ok(self.shown(spec).await?.0)
+        Ok(self.shown(spec, &[]).await?.0)
     }
 
     /// Prepares a turn: chooses the tools that are shown, makes those that have to be made, and fixes what the model
     /// is told.
     pub async fn turn(&self, spec: &TurnSpec, services: Services) -> Result<Turn, TurnError> {
-        let (definitions, advertised) = self.shown(spec).await?;
+        let (definitions, advertised) = self.shown(spec, &services.hooks).await?;
         Ok(Turn { registry: self.clone(), services, definitions, advertised })
     }
 
-    async fn shown(&self, spec: &TurnSpec) -> Result<Shown, TurnError> {
+    async fn shown(&self, spec: &TurnSpec, hooks: &[Arc<dyn Hook>]) -> Result<Shown, TurnError> {
         let mut definitions = Vec::new();
         let mut advertised = HashMap::new();
         for entry in self.effective().into_iter().filter(|entry| spec.sees(entry)) {
@@ -142,16 +152,28 @@ impl Registry {
                 check_compatible(entry.name(), &tool, model)?;
             }
             advertised.insert(entry.name().clone(), identity);
+            let told =
+                Described { description: tool.description().to_owned(), input: tool.input_schema().clone() };
+            let Described { description, input } = told_after(hooks, entry.name(), told).await?;
             definitions.push(Definition {
                 name: entry.name().clone(),
-                description: tool.description().to_owned(),
-                input: tool.input_schema().clone(),
+                description,
+                input,
                 output: tool.output_schema().clone(),
                 action: entry.action().clone(),
             });
         }
         Ok((definitions, advertised))
     }
+}
+
+/// What a model is told of a tool after hooks had their say.
+async fn told_after(hooks: &[Arc<dyn Hook>], name: &ToolName, mut told: Described) -> Result<Described, TurnError> {
+    for hook in hooks {
+        let changed = caught(|| hook.definition(name, told)).await.and_then(|changed| changed);
+        told = changed.map_err(|source| TurnError::Hook { tool: name.clone(), source })?;
+    }
+    Ok(told)
 }
 
 impl Turn {

@@ -22,7 +22,7 @@ pub(crate) enum ToolsCommand {
         /// The tool
         tool: String,
     },
-    /// Checks that every tool can be offered
+    /// Checks every file with custom tools or plugins, and says what is wrong with it
     Check,
 }
 

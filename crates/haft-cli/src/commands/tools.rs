@@ -1,6 +1,6 @@
 //! `haft tools`: what a model would be shown, and what each tool is.
 
-use std::collections::BTreeSet;
+mod check;
 
 use haft::{Audience, Definition, Model, Viewer};
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ pub(crate) async fn run(
     match command.unwrap_or(ToolsCommand::List { all: false, model: None }) {
         ToolsCommand::List { all, model } => list(&location, terminal, all, model.as_deref()).await,
         ToolsCommand::Show { tool } => show(&location, terminal, &tool).await,
-        ToolsCommand::Check => check(&location, terminal).await,
+        ToolsCommand::Check => check::run(&location, &setting.directory, terminal).await,
     }
 }
 
@@ -75,20 +75,6 @@ async fn show(location: &Location<'_>, terminal: Terminal, name: &str) -> Result
     terminal.line(&format!("\n{} {}", style.dim("permission"), tool.action))?;
     terminal.line(&format!("{}\n{:#}", style.dim("input"), tool.input))?;
     terminal.line(&format!("{}\n{:#}", style.dim("output"), tool.output))?;
-    Ok(Exit::Ok)
-}
-
-async fn check(location: &Location<'_>, terminal: Terminal) -> Result<Exit, Failure> {
-    // A model of no particular provider: what is checked for every one is checked.
-    let model = Model { provider: "any".to_owned(), id: "any".to_owned() };
-    let everything = BTreeSet::from(["batch", "exa", "lsp", "parallel", "plan"].map(str::to_owned));
-    let viewer = Viewer { model: Some(model), flags: everything, ..location.viewer() };
-    let turn = location.turn_for(Audience::Model(viewer)).await?;
-    let names: Vec<&str> = turn.definitions().iter().map(|tool| tool.name.as_str()).collect();
-    match terminal.json {
-        true => terminal.document(&json!({ "v": 1, "ok": names, "failed": [] }))?,
-        false => terminal.line(&format!("{} {}", terminal.out().green("ok"), names.join(", ")))?,
-    }
     Ok(Exit::Ok)
 }
 

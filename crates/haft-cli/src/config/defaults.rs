@@ -7,10 +7,16 @@ use haft::permission::{Effect, Layer, Origin, Rule};
 use Effect::{Allow, Ask, Deny};
 
 /// Actions that are asked about whatever `*` allows: writing to what other programs execute, commands that nothing
-/// confines, the network for commands, what they may change outside the workspace, and hosts that only this machine or
-/// its network reaches.
-pub(crate) const GUARDED: [&str; 5] =
-    ["protected_path", "unconfined", "network", "sandbox_write", haft_tools::web::PRIVATE_ADDRESS];
+/// confines, the network for commands, what they may change outside the workspace, hosts that only this machine or its
+/// network reaches, and files that plugins want beyond what they have.
+pub(crate) const GUARDED: [&str; 6] = [
+    "protected_path",
+    "unconfined",
+    "network",
+    "sandbox_write",
+    haft_tools::web::PRIVATE_ADDRESS,
+    haft_tools::hosting::PLUGIN_FILE,
+];
 
 /// One shipped rule: what is done, to what, and whether it may be.
 type Row = (&'static str, &'static str, Effect);
@@ -25,7 +31,7 @@ const READING: [Row; 4] = [
 ];
 
 #[rustfmt::skip]
-const FOR_ALL: [Row; 11] = [
+const FOR_ALL: [Row; 12] = [
     ("*",                  "*", Allow),
     ("doom_loop",          "*", Ask),
     ("external_directory", "*", Ask),
@@ -34,6 +40,7 @@ const FOR_ALL: [Row; 11] = [
     (GUARDED[2],           "*", Ask),
     (GUARDED[3],           "*", Ask),
     (GUARDED[4],           "*", Ask),
+    (GUARDED[5],           "*", Ask),
     ("question",           "*", Deny),
     ("plan_enter",         "*", Deny),
     ("plan_exit",          "*", Deny),

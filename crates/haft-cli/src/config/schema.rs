@@ -62,6 +62,10 @@ enum Holds {
     Texts(Texts),
     /// A table of texts.
     TextsByName,
+    /// A list of plugins: each a text, or a text and what it is given.
+    Plugins,
+    /// A table of engines by the files they run.
+    EnginesByFile,
 }
 
 /// What the texts of a list must be.
@@ -205,6 +209,14 @@ const WEBSEARCH: &[Key] = &[
     haft("provider", Holds::Word(&["exa", "parallel"], "\"exa\" or \"parallel\"")),
 ];
 
+/// What is said about custom tools and plugins, by which engine they are run and how far they may go.
+const PLUGINS: &[Key] = &[
+    haft("busy_seconds", Holds::Seconds),
+    haft("engine", Holds::EnginesByFile),
+    haft("memory", Holds::Count),
+    haft("seconds", Holds::Seconds),
+];
+
 /// The keys at the top.
 const TOP: &[Key] = &[
     both("$schema", Holds::Any),
@@ -233,7 +245,8 @@ const TOP: &[Key] = &[
     both("mode", Holds::Named(AGENT)),
     both("model", Holds::Text),
     both("permission", Holds::Any),
-    both("plugin", Holds::List),
+    both("plugin", Holds::Plugins),
+    haft("plugins", Holds::Keys(PLUGINS)),
     both("provider", Holds::Named(PROVIDER)),
     both("reference", Holds::Any),
     haft("retention", Holds::Keys(RETENTION)),
@@ -322,6 +335,12 @@ fn check_value(
             let texts: Option<Vec<&str>> = texts.unwrap_or_default();
             texts.is_none_or(|texts| !must.are(&texts)).then_some(must.expected())
         }
+        Holds::Plugins => return check_plugins(value),
+        Holds::EnginesByFile => {
+            let Kind::Object(entries) = &value.kind else { return Err(value.expected("an object")) };
+            let engine = |entry: &Entry| check_word(&entry.value, &["embedded", "bun", "node"], ENGINE);
+            return entries.iter().try_for_each(engine);
+        }
         Holds::TextsByName => {
             let is_text = |entry: &Entry| entry.value.as_text().is_some();
             let is_table = matches!(value.kind, Kind::Object(_));
@@ -329,6 +348,22 @@ fn check_value(
         }
     };
     expected.map_or(Ok(()), |expected| Err(value.expected(expected)))
+}
+
+/// What runs the code of plugins.
+const ENGINE: &str = "\"embedded\", \"bun\" or \"node\"";
+
+fn check_plugins(value: &Node) -> Result<(), ConfigError> {
+    let Some(items) = value.as_list() else { return Err(value.expected("an array")) };
+    let is_named = |item: &Node| match &item.kind {
+        Kind::Text(name) => !name.is_empty(),
+        Kind::List(pair) => matches!(pair.as_slice(), [name, _] if name.as_text().is_some_and(|name| !name.is_empty())),
+        Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Object(_) => false,
+    };
+    match items.iter().find(|item| !is_named(item)) {
+        Some(item) => Err(item.expected("the name of a plugin, or an array of its name and its options")),
+        None => Ok(()),
+    }
 }
 
 fn check_address(value: &Node) -> Result<(), ConfigError> {
@@ -379,6 +414,8 @@ pub(crate) mod tests {
                     }
                     Holds::Texts(_)
                     | Holds::TextsByName
+                    | Holds::Plugins
+                    | Holds::EnginesByFile
                     | Holds::Any
                     | Holds::Switch
                     | Holds::Count

@@ -12,6 +12,7 @@ use super::Config;
 use super::agents::DEFAULT_AGENT;
 use super::node::{Entry, Node};
 use crate::paths::Env;
+use crate::plugins;
 
 /// Of the longer side of an image, in pixels: more than models make use of.
 const IMAGE_SIDE_MAX: u32 = 2000;
@@ -76,6 +77,30 @@ pub(crate) struct ServiceWords<'c> {
     pub(crate) url: Option<&'c str>,
     /// The key that it is shown.
     pub(crate) key: Option<&'c str>,
+}
+
+/// A plugin that is named.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct NamedPlugin {
+    /// A path, an address of a file, or the name of a package.
+    pub(crate) name: String,
+    /// What it is given.
+    pub(crate) options: serde_json::Value,
+    /// The name of the source that names it.
+    pub(crate) source: String,
+}
+
+/// What is said about how custom tools and plugins are run.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct PluginWords {
+    /// Engines by the files they run.
+    pub(crate) engines: Vec<(String, haft_plugin::Engine)>,
+    /// How long a call may take.
+    pub(crate) seconds: Option<u64>,
+    /// How long code may run without a pause.
+    pub(crate) busy_seconds: Option<u64>,
+    /// How much memory it may use.
+    pub(crate) memory_bytes: Option<u64>,
 }
 
 /// A feature that is off unless somebody asks for it.
@@ -313,6 +338,32 @@ impl Config {
     /// Whether code is searched on this machine only.
     pub(crate) fn searches_code_locally(&self) -> bool {
         self.get("codesearch").and_then(|table| table.get("local")?.as_bool()) == Some(true)
+    }
+
+    /// The plugins that are named, in order.
+    pub(crate) fn plugin_specs(&self) -> Vec<NamedPlugin> {
+        let items = self.get("plugin").and_then(Node::as_list).unwrap_or_default();
+        let named = items.iter().filter_map(|item| {
+            let (name, options) = match item.as_list() {
+                Some([name, options]) => (name.as_text()?, options.json()),
+                Some(_) => return None,
+                None => (item.as_text()?, serde_json::Value::Null),
+            };
+            Some(NamedPlugin { name: name.to_owned(), options, source: item.span.name().to_string() })
+        });
+        named.collect()
+    }
+
+    /// How custom tools and plugins are run.
+    pub(crate) fn plugin_words(&self) -> PluginWords {
+        let engines = self.get("plugins").and_then(|words| words.get("engine")).map(Node::entries);
+        let engine = |entry: &Entry| Some((entry.key.clone(), plugins::engine(entry.value.as_text()?)?));
+        PluginWords {
+            engines: engines.unwrap_or_default().iter().filter_map(engine).collect(),
+            seconds: self.count("plugins", "seconds"),
+            busy_seconds: self.count("plugins", "busy_seconds"),
+            memory_bytes: self.count("plugins", "memory"),
+        }
     }
 
     /// Further directories of skills, as they are written.

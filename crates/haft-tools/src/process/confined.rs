@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use haft::Action;
 use haft::permission::{Ask, Question, Reach, Resource, Showing};
-use haft_sandbox::{Absent, Profile, Protected, SandboxError};
+use haft_sandbox::{Absent, Network, Profile, Protected, SandboxError};
 
 use super::lacking::Reached;
 use super::wishes::{Widened, WishError, Wishes};
@@ -37,17 +37,12 @@ impl ConfinedCommand {
         wishes: Wishes,
     ) -> Result<ConfinedCommand, WishError> {
         let confinement = &processes.confinement;
-        let roots = [workspace.base(), workspace.directory()];
-        let profile = match confinement.profile {
-            ProfileName::FullAccess => Profile::full_access(),
-            ProfileName::ReadOnly => Profile::read_only(),
-            ProfileName::WorkspaceWrite => Profile::workspace_write(roots),
-        };
+        let profile = located(processes, workspace);
         let none = (Vec::new(), Vec::new(), Vec::new());
         let (profile, (wished, shown, absent), unconfined) = match confinement.profile {
             ProfileName::FullAccess => (profile, none, None),
             ProfileName::ReadOnly | ProfileName::WorkspaceWrite => {
-                let profile = configured(profile, processes, workspace, &command);
+                let profile = allow_what_is_agreed(profile, workspace, &command);
                 let Widened { profile, questions, shown, absent } =
                     wishes.widen(profile, processes, workspace, command.script())?;
                 match processes.sandbox().check(&profile) {
@@ -125,15 +120,30 @@ impl ConfinedCommand {
     }
 }
 
-/// What holds in a location, and what the script itself names.
-fn configured(
-    mut profile: Profile,
-    processes: &Processes,
-    workspace: &Workspace,
-    command: &CommandTarget,
-) -> Profile {
+/// What code may do that nobody looked at: what holds in a location, and the network that is configured.
+pub(crate) fn own_profile(processes: &Processes, workspace: &Workspace) -> Profile {
+    let mut profile = located(processes, workspace);
+    let confinement = &processes.confinement;
+    if confinement.profile == ProfileName::FullAccess {
+        return profile;
+    }
+    if confinement.network {
+        profile.network = Network::Host;
+    } else if !confinement.hosts.is_empty() && processes.sandbox().holds_hosts() {
+        profile.network = Network::Hosts(confinement.hosts.clone());
+    }
+    profile
+}
+
+/// What holds in a location.
+fn located(processes: &Processes, workspace: &Workspace) -> Profile {
+    let roots = [workspace.base(), workspace.directory()];
+    let mut profile = match processes.confinement.profile {
+        ProfileName::FullAccess => return Profile::full_access(),
+        ProfileName::ReadOnly => Profile::read_only(),
+        ProfileName::WorkspaceWrite => Profile::workspace_write(roots),
+    };
     if processes.confinement.profile == ProfileName::ReadOnly {
-        let roots = [workspace.base(), workspace.directory()];
         profile.readable.extend(roots.map(Path::to_owned));
     }
     if let Some(home) = &processes.home {
@@ -146,7 +156,7 @@ fn configured(
     }
     let executed = workspace.executed_by_git().into_iter();
     profile.protected.extend(executed.map(|path| Protected { path, absent: Absent::Remove }));
-    allow_what_is_agreed(profile, workspace, command)
+    profile
 }
 
 /// What a person agrees to outside the workspace is what the kernel permits there, and no more. To work in a directory

@@ -395,7 +395,12 @@ impl Executor for Bash {
                 notes.push(format!("the user was asked for {fields} and did not agree"));
                 Ok(told(ran, timeout, notes))
             }
-            Err(error @ (ToolError::Failure(_) | ToolError::Defect(_))) => Err(error),
+            Err(
+                error @ (ToolError::Failure(_)
+                | ToolError::Invalid(_)
+                | ToolError::Stale
+                | ToolError::Defect(_)),
+            ) => Err(error),
         }
     }
 

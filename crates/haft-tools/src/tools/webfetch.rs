@@ -17,7 +17,7 @@ use serde_json::json;
 
 use self::cache::{Cache, Fetched, Key};
 use self::target::FetchTarget;
-pub(crate) use self::target::plain_target;
+pub(crate) use self::target::{plain_target, question};
 use crate::blocking::{Stop, blocking};
 use crate::encoding::{SAMPLE_BYTES, is_binary, is_utf_16};
 use crate::page::{Extent, Style, render};

@@ -79,13 +79,17 @@ impl Web {
             let route = self.route(address.clone(), consented, &clock).await?;
             let route = clock.paused(gate.grant(context, route)).await?;
             let response = clock.within(send(route, request, &headers)).await??;
-            let Some(next) = redirected(&response, &address)? else {
+            let next = match request.answers_redirects {
+                true => None,
+                false => redirected(&response, &address)?,
+            };
+            let Some(next) = next else {
                 return Reply::new(address, response, clock, request.bytes_max);
             };
             let not_followed = || WebError::NotFollowed { host: address.endpoint(), to: next.origin() };
             let question = match request.method {
                 Method::Get => outgoing.onward(&next),
-                Method::Post(_) => None,
+                Method::Post(_) | Method::Other(..) => None,
             };
             let question = question.ok_or_else(not_followed)?;
             clock.paused(agree(gate, context, question, &address, &next)).await?;
@@ -164,6 +168,7 @@ async fn send_once(
     let builder = match &request.method {
         Method::Get => client.get(url),
         Method::Post(body) => client.post(url).body(body.clone()),
+        Method::Other(method, body) => client.request(method.clone(), url).body(body.clone()),
     };
     let sent = builder.headers(headers).send().await;
     sent.map_err(|error| match (WebError::of(error, route.address.endpoint()), &route.way) {

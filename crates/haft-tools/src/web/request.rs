@@ -28,6 +28,8 @@ pub enum Method {
     Get,
     /// Something is told. It is never sent on to where an answer redirects.
     Post(Vec<u8>),
+    /// Something else is done, by a name of HTTP's. It is never sent on, either.
+    Other(reqwest::Method, Vec<u8>),
 }
 
 /// Whether a private address was agreed to along with the request.
@@ -52,6 +54,8 @@ pub struct Request {
     pub consented: Consented,
     /// How many redirects are followed.
     pub redirects_max: usize,
+    /// Whether a redirect is itself the answer.
+    pub answers_redirects: bool,
     /// How long everything may take, without the time that people take to answer questions.
     pub time: Duration,
     /// How many bytes an answer may have once it is unpacked.
@@ -71,6 +75,11 @@ impl Request {
         Request::new(address, Method::Post(body.into()))
     }
 
+    /// Does something by a name of HTTP's.
+    pub fn other(address: Address, method: reqwest::Method, body: Vec<u8>) -> Request {
+        Request::new(address, Method::Other(method, body))
+    }
+
     fn new(address: Address, method: Method) -> Request {
         Request {
             address,
@@ -78,9 +87,19 @@ impl Request {
             headers: HeaderMap::new(),
             consented: Consented::Public,
             redirects_max: REDIRECTS_MAX,
+            answers_redirects: false,
             time: TIME,
             bytes_max: BYTES_MAX,
             honest_agent: None,
+        }
+    }
+
+    /// The name of what is done.
+    pub fn method_name(&self) -> &str {
+        match &self.method {
+            Method::Get => "GET",
+            Method::Post(_) => "POST",
+            Method::Other(method, _) => method.as_str(),
         }
     }
 

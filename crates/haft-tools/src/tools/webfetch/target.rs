@@ -82,7 +82,7 @@ impl Outgoing for FetchTarget {
 }
 
 /// Whether an address may be fetched. Rules speak of it in its normal form; "always" means its host.
-fn question(address: &Address) -> Question {
+pub(crate) fn question(address: &Address) -> Question {
     let url = address.without_fragment();
     let mut resource = Resource::new(url.as_str());
     if url.path() == "/" && url.query().is_none() {

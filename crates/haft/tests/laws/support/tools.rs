@@ -199,6 +199,7 @@ impl Hook for Hooked {
         &'a self,
         _tool: &'a ToolName,
         _context: &'a ToolContext,
+        _input: &'a Value,
         shown: Presented,
     ) -> BoxFuture<'a, Result<Presented, BoxError>> {
         Box::pin(async move { (self.after)(shown) })

@@ -1,0 +1,72 @@
+//! `haft new`: a first tool or plugin, in a file that works at once and that an editor understands without an install.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use crate::cli::{Globals, NewKind};
+use crate::exit::{Exit, Failure};
+use crate::setting::Setting;
+use crate::terminal::Terminal;
+
+const TOOL: &str = include_str!("new/tool.ts.txt");
+const PLUGIN: &str = include_str!("new/plugin.ts.txt");
+/// What an editor is told about the modules that haft brings.
+const TYPES: &str = include_str!("new/types.d.ts.txt");
+
+/// Where the types are, below the directory of configuration.
+const TYPES_AT: &str = "types/haft.d.ts";
+
+pub(crate) fn run(globals: &Globals, terminal: Terminal, kind: NewKind, name: &str, is_global: bool) -> Result<Exit, Failure> {
+    let setting = Setting::load(globals, terminal)?;
+    let (folder, text) = match kind {
+        NewKind::Tool => ("tools", TOOL),
+        NewKind::Plugin => ("plugins", PLUGIN),
+    };
+    haft::ToolName::parse(name)
+        .map_err(|error| Failure::usage(error).hint("a name begins with a letter and has letters, digits, - and _"))?;
+    let home = match is_global {
+        true => setting.paths.config.clone(),
+        false => setting.project().join(".opencode"),
+    };
+    let path = home.join(folder).join(format!("{name}.ts"));
+    create(&path, &text.replace("NAME", name))?;
+    let types = home.join(TYPES_AT);
+    if !types.exists() {
+        create(&types, TYPES)?;
+    }
+    report(terminal, kind, name, &path, is_global || setting.trusted)
+}
+
+/// Writes a file that must not be there yet.
+fn create(path: &Path, text: &str) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| {
+        let failure = Failure::usage(format_args!("could not create {}: {error}", path.display()));
+        match error.kind() {
+            std::io::ErrorKind::AlreadyExists => failure.hint("choose another name, or remove the file first"),
+            _ => failure,
+        }
+    };
+    let directory = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(directory).map_err(failed)?;
+    let mut file = fs::OpenOptions::new().write(true).create_new(true).open(path).map_err(failed)?;
+    file.write_all(text.as_bytes()).map_err(failed)
+}
+
+fn report(terminal: Terminal, kind: NewKind, name: &str, path: &PathBuf, runs: bool) -> Result<Exit, Failure> {
+    if terminal.json {
+        terminal.document(&json!({ "v": 1, "created": path }))?;
+        return Ok(Exit::Ok);
+    }
+    terminal.line(&haft::visible(&path.to_string_lossy()))?;
+    if !runs {
+        terminal.note("this project is not trusted yet, so its code is not run: haft trust");
+    }
+    terminal.note(&match kind {
+        NewKind::Tool => format!("try it: haft call {name} who=world"),
+        NewKind::Plugin => "look at it: haft tools check".to_owned(),
+    });
+    Ok(Exit::Ok)
+}

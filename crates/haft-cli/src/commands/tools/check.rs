@@ -1,0 +1,155 @@
+//! `haft tools check`: each file with custom tools or plugins by itself, what it offers, and what is wrong with it.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use haft::{Audience, Model, Viewer};
+use haft_plugin::{Fault, Outcome, Report, Role};
+use serde_json::{Value, json};
+
+use crate::exit::{Exit, Failure};
+use crate::location::Location;
+use crate::terminal::Terminal;
+
+/// The hooks that haft calls. Others are reported, because nothing comes of them.
+const CALLED: &[&str] = &[
+    "auth",
+    "chat.headers",
+    "chat.message",
+    "chat.params",
+    "config",
+    "dispose",
+    "event",
+    "experimental.chat.messages.transform",
+    "experimental.chat.system.transform",
+    "experimental.session.compacting",
+    "experimental.text.complete",
+    "permission.ask",
+    "shell.env",
+    "tool",
+    "tool.definition",
+    "tool.execute.after",
+    "tool.execute.before",
+];
+
+/// Checks everything that can be offered, and says of each file what became of it.
+pub(super) async fn run(location: &Location<'_>, directory: &Path, terminal: Terminal) -> Result<Exit, Failure> {
+    // A model of no particular provider: what is checked for every one is checked.
+    let model = Model { provider: "any".to_owned(), id: "any".to_owned() };
+    let everything = BTreeSet::from(["batch", "exa", "lsp", "parallel", "plan"].map(str::to_owned));
+    let viewer = Viewer { model: Some(model), flags: everything, ..location.viewer() };
+    location.turn_for(Audience::Model(viewer)).await?;
+    let turn = location.turn_for(Audience::Operator).await?;
+    let reports = location.plugins().reports();
+    let (tools, errors) = (turn.definitions().len(), reports.iter().map(errors).sum::<usize>());
+    if terminal.json {
+        let files: Vec<Value> = reports.iter().map(document).collect();
+        terminal.document(&json!({ "v": 1, "tools": tools, "errors": errors, "files": files }))?;
+    } else {
+        for report in &reports {
+            print(report, directory, terminal)?;
+        }
+        let tail = match errors {
+            0 => String::new(),
+            1 => ", 1 error; the other tools are not affected".to_owned(),
+            several => format!(", {several} errors; the other tools are not affected"),
+        };
+        terminal.line(&format!("{tools} tools{tail}"))?;
+    }
+    Ok(if errors == 0 { Exit::Ok } else { Exit::Usage })
+}
+
+fn errors(report: &Report) -> usize {
+    match &report.outcome {
+        Outcome::Served { faults, .. } => faults.len(),
+        Outcome::Faulty(_) => 1,
+        Outcome::Untrusted => 0,
+    }
+}
+
+fn print(report: &Report, directory: &Path, terminal: Terminal) -> Result<(), Failure> {
+    let style = terminal.out();
+    let source = shown(&report.source, directory);
+    match &report.outcome {
+        Outcome::Served { engine, tools, hooks, skipped, faults } => {
+            let offers = offers(tools, hooks, report.role);
+            let mark = if faults.is_empty() { style.green("ok  ") } else { style.red("FAIL") };
+            terminal.line(&format!("{mark}  {source}  {offers}  {}", style.dim(engine.as_str())))?;
+            for (export, why) in skipped {
+                let line = format!("{}  {source}  {} {}", style.dim("skip"), haft::visible(export), haft::visible(why));
+                terminal.line(&line)?;
+            }
+            for hook in hooks.iter().filter(|hook| !CALLED.contains(&hook.as_str())) {
+                let line = format!("the hook {} is never called: haft has no such feature", haft::visible(hook));
+                terminal.line(&format!("{}  {source}  {line}", style.yellow("note")))?;
+            }
+            faults.iter().try_for_each(|fault| explain(fault, directory, terminal))
+        }
+        Outcome::Faulty(fault) => {
+            let place = match (&fault.file, fault.place) {
+                (Some(file), Some((line, column))) => format!("{}:{line}:{column}", shown(file, directory)),
+                (Some(file), None) => shown(file, directory),
+                (None, _) => source,
+            };
+            terminal.line(&format!("{}  {place}", style.red("FAIL")))?;
+            explain(fault, directory, terminal)
+        }
+        Outcome::Untrusted => terminal.line(&format!(
+            "{}  {source}  the project is not trusted, so its code is not run (haft trust)",
+            style.dim("skip")
+        )),
+    }
+}
+
+fn explain(fault: &Fault, _directory: &Path, terminal: Terminal) -> Result<(), Failure> {
+    for line in fault.message.lines() {
+        terminal.line(&format!("      {}", haft::visible(line)))?;
+    }
+    fault.fix.as_ref().map_or(Ok(()), |fix| terminal.line(&format!("      fix: {}", haft::visible(fix))))
+}
+
+fn offers(tools: &[String], hooks: &[String], role: Role) -> String {
+    let nothing = match role {
+        Role::Tools | Role::Table => "no tools",
+        Role::Plugin => "no tools and no hooks",
+    };
+    let hooks = hooks.iter().map(|hook| format!("({hook})"));
+    let all: Vec<String> = tools.iter().cloned().chain(hooks).map(|name| haft::visible(&name)).collect();
+    if all.is_empty() { nothing.to_owned() } else { all.join(", ") }
+}
+
+fn shown(path: &Path, directory: &Path) -> String {
+    haft::visible(&path.strip_prefix(directory).unwrap_or(path).to_string_lossy())
+}
+
+fn document(report: &Report) -> Value {
+    let fault = |fault: &Fault| {
+        let (line, column) = fault.place.unzip();
+        json!({ "message": fault.message, "file": fault.file, "line": line, "column": column, "fix": fault.fix })
+    };
+    let role = match report.role {
+        Role::Tools | Role::Table => "tool",
+        Role::Plugin => "plugin",
+    };
+    let mut told = json!({ "source": report.source, "as": role });
+    match &report.outcome {
+        Outcome::Served { engine, tools, hooks, skipped, faults } => {
+            let uncalled: Vec<&String> = hooks.iter().filter(|hook| !CALLED.contains(&hook.as_str())).collect();
+            let skipped: Vec<Value> =
+                skipped.iter().map(|(export, why)| json!({ "export": export, "why": why })).collect();
+            told["status"] = if faults.is_empty() { "ok".into() } else { "error".into() };
+            told["engine"] = engine.as_str().into();
+            told["tools"] = json!(tools);
+            told["hooks"] = json!(hooks);
+            told["uncalled"] = json!(uncalled);
+            told["skipped"] = json!(skipped);
+            told["errors"] = faults.iter().map(fault).collect();
+        }
+        Outcome::Faulty(found) => {
+            told["status"] = "error".into();
+            told["errors"] = json!([fault(found)]);
+        }
+        Outcome::Untrusted => told["status"] = "untrusted".into(),
+    }
+    told
+}

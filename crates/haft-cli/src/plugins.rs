@@ -1,0 +1,120 @@
+//! Custom tools and plugins of a location: where they are looked for, and what they get of this machine.
+
+mod desk;
+mod events;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use haft::permission::Layer;
+use haft::{Events, Registrar};
+use haft_plugin::{Engine, Owner, Parts, Places, PluginLimits, Plugins, Spec};
+use haft_tools::hosting::Hosting;
+use serde_json::{Value, json};
+
+use crate::config;
+use crate::setting::Setting;
+use desk::CliDesk;
+pub(crate) use events::tell;
+
+/// Variables that leave all of them out.
+const OFF: [&str; 2] = ["HAFT_NO_PLUGINS", "OPENCODE_PURE"];
+/// Where opencode's server would be; there is none.
+const SERVER: &str = "http://localhost:4096/";
+
+/// The plugins of a location, or none where somebody wants none.
+pub(crate) fn of(setting: &Setting, hosting: Hosting, registrar: Registrar, events: &Events, is_kept: bool) -> Plugins {
+    let is_off = setting.pure || OFF.iter().any(|variable| setting.env.is_on(variable));
+    let words = setting.config.plugin_words();
+    let limits = PluginLimits::default();
+    let seconds = |given: Option<u64>, otherwise| given.map_or(otherwise, Duration::from_secs);
+    let gate = hosting.gate.clone();
+    let desk = CliDesk::new(hosting, setting.terminal, events.clone(), words.memory_bytes);
+    Plugins::new(Parts {
+        desk: Arc::new(desk),
+        registrar,
+        gate,
+        action_of: haft_tools::action_of,
+        places: if is_off { Places::default() } else { places(setting) },
+        is_trusted: setting.trusted,
+        engines: words.engines,
+        limits: PluginLimits {
+            call: seconds(words.seconds, limits.call),
+            busy: seconds(words.busy_seconds, limits.busy),
+            ..limits
+        },
+        directory: setting.directory.clone(),
+        worktree: setting.project().clone(),
+        input: input(setting),
+        cache: is_kept.then(|| setting.paths.cache.clone()),
+    })
+}
+
+/// Where files with code may be.
+fn places(setting: &Setting) -> Places {
+    let owner = |layer: Layer| if layer == Layer::Project { Owner::Project } else { Owner::Person };
+    let directories = config::directories(&setting.env, &setting.paths, &setting.directory, setting.project());
+    let directories: Vec<(PathBuf, Owner)> =
+        directories.into_iter().map(|(path, layer)| (path, owner(layer))).collect();
+    let mut specs: Vec<Spec> = Vec::new();
+    for named in setting.config.plugin_specs() {
+        let source = setting.config.sources().iter().find(|source| source.name == named.source);
+        let layer = source.map_or(Layer::Global, |source| source.layer);
+        let directory = source.and_then(|source| source.path.as_deref()).and_then(Path::parent);
+        let directory = directory.unwrap_or(&setting.directory).to_owned();
+        let spec = Spec { name: expanded(setting, &named.name), options: named.options, directory, owner: owner(layer) };
+        // A package that is named again is the one that was named last.
+        specs.retain(|known| known.name != spec.name);
+        specs.push(spec);
+    }
+    specs.sort_by_key(|spec| spec.owner == Owner::Project);
+    Places { directories, specs }
+}
+
+fn expanded(setting: &Setting, name: &str) -> String {
+    match (name.strip_prefix("~/"), setting.env.home()) {
+        (Some(rest), Some(home)) => home.join(rest).to_string_lossy().into_owned(),
+        _ => name.to_owned(),
+    }
+}
+
+/// Whether a project brings code of its own, which somebody would have to trust.
+pub(crate) fn brings_code(directories: Vec<(PathBuf, Layer)>) -> bool {
+    let projects = directories.into_iter().filter(|(_, layer)| *layer == Layer::Project);
+    let directories = projects.map(|(path, _)| (path, Owner::Project)).collect();
+    !Places { directories, specs: Vec::new() }.find().0.is_empty()
+}
+
+/// What a plugin is told about where it is.
+fn input(setting: &Setting) -> Value {
+    let worktree = setting.project();
+    let id = setting.worktree.as_ref().map_or("global".to_owned(), |root| {
+        blake3_hex(root.to_string_lossy().as_bytes())
+    });
+    json!({
+        "directory": setting.directory,
+        "worktree": worktree,
+        "serverUrl": SERVER,
+        "project": {
+            "id": id,
+            "worktree": worktree,
+            "vcs": setting.worktree.as_ref().map(|_| "git"),
+            "time": { "created": 0 },
+        },
+    })
+}
+
+fn blake3_hex(bytes: &[u8]) -> String {
+    haft_tools::workspace::Digest::of(bytes).to_string()
+}
+
+/// What the configuration says about an engine by its name.
+pub(crate) fn engine(name: &str) -> Option<Engine> {
+    match name {
+        "embedded" => Some(Engine::Embedded),
+        "bun" => Some(Engine::Bun),
+        "node" => Some(Engine::Node),
+        _ => None,
+    }
+}

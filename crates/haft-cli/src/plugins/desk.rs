@@ -1,0 +1,279 @@
+//! What hosts of plugins are given: a process in the sandbox, the web by rule, files that somebody agreed to.
+
+use std::ffi::OsString;
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use haft::permission::{Ask, Question, Reach, Resource, Showing};
+use haft::{Action, BoxFuture, Event, Events, ToolContext, ToolError};
+use haft_plugin::{
+    ClientCall, Desk, Engine, Fetch, FileWish, HostProgram, Launched, LaunchError, Permission, Said, Unanswered, Wish,
+};
+use haft_tools::hosting::{Fetching, FileDone, FileOp, FileProblem, HostStart, Hosting, HostingError};
+use serde_json::{Value, json};
+
+use crate::terminal::Terminal;
+
+/// How much memory the code of a plugin may use unless it is configured.
+const MEMORY_BYTES: u64 = 256 << 20;
+
+/// Starts hosts and answers what they ask.
+pub(crate) struct CliDesk {
+    hosting: Hosting,
+    terminal: Terminal,
+    events: Events,
+    memory_bytes: u64,
+}
+
+impl CliDesk {
+    pub(crate) fn new(
+        hosting: Hosting,
+        terminal: Terminal,
+        events: Events,
+        memory_bytes: Option<u64>,
+    ) -> CliDesk {
+        CliDesk { hosting, terminal, events, memory_bytes: memory_bytes.unwrap_or(MEMORY_BYTES) }
+    }
+
+    fn start(&self, program: &HostProgram) -> Result<HostStart, LaunchError> {
+        let absent = || LaunchError::Absent(program.engine);
+        let lost = |error: std::io::Error| LaunchError::Start(error.to_string());
+        let mut readable = program.readable.clone();
+        let (binary, args): (PathBuf, Vec<OsString>) = match program.engine {
+            Engine::Embedded => {
+                let own = std::env::current_exe().map_err(lost)?;
+                (own, vec![haft_plugin::HOST_COMMAND.into(), self.memory_bytes.to_string().into()])
+            }
+            Engine::Bun => {
+                let bun = self.hosting.on_path("bun").ok_or_else(absent)?;
+                (bun, vec!["--eval".into(), haft_plugin::host_script().into()])
+            }
+            Engine::Node => {
+                let heap = format!("--max-old-space-size={}", self.memory_bytes >> 20);
+                let node = self.hosting.on_path("node").ok_or_else(absent)?;
+                let script = haft_plugin::host_script();
+                (node, vec![heap.into(), "--input-type=module".into(), "--eval".into(), script.into()])
+            }
+        };
+        readable.push(binary.clone());
+        Ok(HostStart { program: binary, args, env: Vec::new(), readable })
+    }
+
+    async fn fetch(&self, wanted: Fetch, context: &ToolContext) -> Result<Value, Unanswered> {
+        let body = match &wanted.body {
+            Some(body) => STANDARD.decode(body).map_err(|_| Unanswered::failed("the body is no base64"))?,
+            None => Vec::new(),
+        };
+        let redirect = wanted.redirect.as_deref().unwrap_or("follow");
+        let fetching = Fetching {
+            url: wanted.url,
+            method: wanted.method.unwrap_or_else(|| "GET".to_owned()),
+            headers: wanted.headers,
+            body,
+            follows: redirect == "follow",
+        };
+        let fetched = self.hosting.fetch(&fetching, context).await.map_err(|error| match error {
+            ToolError::Failure(message) => Unanswered::Failed { name: "TypeError", message, code: None },
+            other => Unanswered::Consent(other),
+        })?;
+        if redirect == "error" && (300..400).contains(&fetched.status) {
+            return Err(Unanswered::Failed { name: "TypeError", message: "it redirects".to_owned(), code: None });
+        }
+        Ok(json!({
+            "status": fetched.status,
+            "statusText": fetched.reason,
+            "url": fetched.url,
+            "redirected": fetched.redirected,
+            "headers": fetched.headers,
+            "body": STANDARD.encode(fetched.body),
+        }))
+    }
+
+    async fn file(&self, wanted: FileWish, context: &ToolContext) -> Result<Value, Unanswered> {
+        let data = match &wanted.data {
+            Some(data) => STANDARD.decode(data).map_err(|_| Unanswered::failed("the content is no base64"))?,
+            None => Vec::new(),
+        };
+        let op = match wanted.op.as_str() {
+            "readFile" => FileOp::Read,
+            "stat" => FileOp::Stat { follows: true },
+            "lstat" => FileOp::Stat { follows: false },
+            "readdir" => FileOp::List,
+            "writeFile" => FileOp::Write { data, appends: wanted.append },
+            "mkdir" => FileOp::MakeDirectory,
+            "unlink" => FileOp::Remove,
+            other => {
+                let path = wanted.path.display();
+                return Err(Unanswered::Failed {
+                    name: "Error",
+                    message: format!("EACCES: {other} outside of the workspace is not possible, {path}"),
+                    code: Some("EACCES".to_owned()),
+                });
+            }
+        };
+        let done = self.hosting.file(&wanted.path, op, context).await.map_err(|problem| match problem {
+            FileProblem::Refused(ToolError::Failure(message)) => {
+                Unanswered::Failed { name: "Error", message: format!("EACCES: {message}"), code: Some("EACCES".to_owned()) }
+            }
+            FileProblem::Refused(error) => Unanswered::Consent(error),
+            FileProblem::System(error) => {
+                let code = match error.kind() {
+                    std::io::ErrorKind::NotFound => "ENOENT",
+                    std::io::ErrorKind::IsADirectory => "EISDIR",
+                    std::io::ErrorKind::NotADirectory => "ENOTDIR",
+                    std::io::ErrorKind::AlreadyExists => "EEXIST",
+                    _ => "EACCES",
+                };
+                Unanswered::Failed { name: "Error", message: format!("{code}: {error}"), code: Some(code.to_owned()) }
+            }
+        })?;
+        Ok(match done {
+            FileDone::Read(bytes) => json!({ "data": STANDARD.encode(bytes) }),
+            FileDone::Stat(found) => {
+                let ms = |seconds: i64, nanos: i64| seconds as f64 * 1e3 + nanos as f64 / 1e6;
+                json!({
+                    "kind": kind(found.file_type()), "size": found.len(), "mode": found.mode(), "ino": found.ino(),
+                    "dev": found.dev(), "nlink": found.nlink(), "uid": found.uid(), "gid": found.gid(),
+                    "atimeMs": ms(found.atime(), found.atime_nsec()), "mtimeMs": ms(found.mtime(), found.mtime_nsec()),
+                    "ctimeMs": ms(found.ctime(), found.ctime_nsec()), "birthtimeMs": ms(found.ctime(), found.ctime_nsec()),
+                })
+            }
+            FileDone::List(names) => {
+                let entry = |(name, is): (String, std::fs::FileType)| json!({ "name": name, "kind": kind(is) });
+                json!(names.into_iter().map(entry).collect::<Vec<Value>>())
+            }
+            FileDone::Done => Value::Null,
+        })
+    }
+
+    async fn permission(&self, asked: Permission, context: &ToolContext) -> Result<Value, Unanswered> {
+        let _agreed = self.hosting.gate.grant(context, Asked(asked)).await?;
+        Ok(Value::Null)
+    }
+
+    /// The part of opencode's client that makes sense without its server.
+    fn client(&self, call: &ClientCall) -> Result<Value, Unanswered> {
+        let path: Vec<&str> = call.path.iter().map(String::as_str).collect();
+        let body = call.args.first().map(|given| given.get("body").unwrap_or(given));
+        let text = |key: &str| body.and_then(|body| body.get(key)).and_then(Value::as_str).unwrap_or_default();
+        match path.as_slice() {
+            ["app", "log"] => {
+                let line = format!("{} {}", text("service"), text("message"));
+                self.log(text("level"), line.trim());
+                Ok(json!({ "data": true }))
+            }
+            ["tui", "showToast"] => {
+                let line = format!("{} {}", text("title"), text("message"));
+                self.terminal.note(&haft::visible(line.trim()));
+                Ok(json!({ "data": true }))
+            }
+            _ => Err(Unanswered::failed(format!(
+                "client.{} needs opencode's server, which haft does not have; docs/plugins.md lists what works",
+                path.join(".")
+            ))),
+        }
+    }
+
+    fn log(&self, level: &str, text: &str) {
+        let is_told = match level {
+            "error" | "warn" => true,
+            _ => self.terminal.verbose,
+        };
+        if is_told {
+            self.terminal.note(&haft::visible(text));
+        }
+    }
+}
+
+fn kind(is: std::fs::FileType) -> &'static str {
+    match (is.is_file(), is.is_dir(), is.is_symlink()) {
+        (true, _, _) => "file",
+        (_, true, _) => "dir",
+        (_, _, true) => "symlink",
+        (false, false, false) => "other",
+    }
+}
+
+/// What a tool asks of its own accord.
+struct Asked(Permission);
+
+impl Ask for Asked {
+    fn questions(&self) -> Vec<Question> {
+        let Permission { permission, patterns, always, .. } = &self.0;
+        let everything = ["*".to_owned()];
+        let patterns: &[String] = if patterns.is_empty() { &everything } else { patterns };
+        vec![Question {
+            action: Action::new(permission),
+            resources: patterns.iter().map(Resource::new).collect(),
+            save: always.clone(),
+        }]
+    }
+
+    fn reach(&self) -> Reach {
+        // The call is on record since it was itself agreed to.
+        Reach::Looks
+    }
+
+    fn show(&self) -> Showing {
+        let title = format!("{} {}", self.0.permission, self.0.patterns.join(", "));
+        let detail = match self.0.metadata.is_empty() {
+            true => String::new(),
+            false => serde_json::to_string_pretty(&self.0.metadata).unwrap_or_default(),
+        };
+        Showing { title: haft::visible(&title), detail: haft::visible_lines(&detail) }
+    }
+}
+
+impl Desk for CliDesk {
+    fn launch(&self, program: &HostProgram) -> Result<Launched, LaunchError> {
+        let start = self.start(program)?;
+        let hosted = self.hosting.start(start).map_err(|error| match error {
+            HostingError::Unconfined(why) => LaunchError::Unconfined(format!(
+                "nothing on this machine would confine its code ({why}); `\"sandbox\": \"off\"` in your own haft.jsonc lets it run without"
+            )),
+            other @ (HostingError::Sandbox(_) | HostingError::Start(_)) => LaunchError::Start(other.to_string()),
+        })?;
+        Ok(Launched {
+            input: Box::new(hosted.input),
+            output: Box::new(hosted.output),
+            words: Box::new(hosted.words),
+            holds: Box::new(hosted.held),
+        })
+    }
+
+    fn answer<'a>(
+        &'a self,
+        wish: Wish,
+        context: Option<ToolContext>,
+    ) -> BoxFuture<'a, Result<Value, Unanswered>> {
+        Box::pin(async move {
+            let needed = || {
+                context.as_ref().ok_or_else(|| {
+                    let message = "this is only possible while a tool or a hook of a call runs";
+                    Unanswered::Failed { name: "Error", message: message.to_owned(), code: Some("EACCES".to_owned()) }
+                })
+            };
+            match wish {
+                Wish::Fetch(wanted) => self.fetch(wanted, needed()?).await,
+                Wish::File(wanted) => self.file(wanted, needed()?).await,
+                Wish::Permission(asked) => self.permission(asked, needed()?).await,
+                Wish::Client(call) => self.client(&call),
+                Wish::Unknown => Err(Unanswered::failed("haft does not know this request")),
+            }
+        })
+    }
+
+    fn heard(&self, said: Said, context: Option<ToolContext>) {
+        match (said, context) {
+            (Said::Log { level, text }, _) => self.log(&level, &text),
+            (Said::Metadata { title, metadata, .. }, Some(context)) => {
+                let body = json!({ "title": title, "metadata": metadata });
+                self.events.tell(|| Event::Reported { name: "call.metadata", context, body });
+            }
+            // The call has ended.
+            (Said::Metadata { .. }, None) => {}
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! What plugins do to calls: each hook runs in the order of the files, over one output that the next one sees.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::sync::{Arc, OnceLock, Weak};
+
+use haft::permission::{Answer, Asker, Inquiry, Reply, Request, Told};
+use haft::{BoxError, BoxFuture, Content, Described, Hook, Presented, ToolContext, ToolName};
+use serde_json::{Map, Value, json};
+
+use crate::plugins::{Inner, Plugins};
+
+/// A hook that failed: whose it is, and how.
+#[derive(Debug, thiserror::Error)]
+#[error("the hook {hook} of {file} failed: {why}")]
+pub struct HookError {
+    hook: String,
+    file: String,
+    why: String,
+}
+
+impl Plugins {
+    /// Runs the hooks of one name over an output, one after the other.
+    pub async fn run_hooks(
+        &self,
+        name: &str,
+        input: Value,
+        mut output: Value,
+        context: Option<&ToolContext>,
+    ) -> Result<Value, HookError> {
+        for served in self.with_hook(name) {
+            let done = served.hook(name, input.clone(), output, context).await;
+            output = done.map_err(|error| HookError {
+                hook: name.to_owned(),
+                file: served.file.path.display().to_string(),
+                why: error.to_string(),
+            })?;
+        }
+        Ok(output)
+    }
+
+    /// Tells those that listen of something that happened. Nobody waits for what they do about it.
+    pub async fn announce(&self, event: Value) {
+        for served in self.with_hook("event") {
+            served.announce(event.clone()).await;
+        }
+    }
+
+    /// Whether any file has a hook of this name, so that there is something to be prepared for it.
+    pub fn has_hook(&self, name: &str) -> bool {
+        !self.with_hook(name).is_empty()
+    }
+}
+
+fn of_call(tool: &ToolName, context: &ToolContext) -> Value {
+    json!({ "tool": tool.as_str(), "sessionID": context.session.as_str(), "callID": context.call.as_str() })
+}
+
+impl Hook for Plugins {
+    fn before<'a>(
+        &'a self,
+        tool: &'a ToolName,
+        context: &'a ToolContext,
+        input: Value,
+    ) -> BoxFuture<'a, Result<Value, BoxError>> {
+        const NAME: &str = "tool.execute.before";
+        Box::pin(async move {
+            if !self.has_hook(NAME) {
+                return Ok(input);
+            }
+            let output = json!({ "args": input });
+            let mut output = self.run_hooks(NAME, of_call(tool, context), output, Some(context)).await?;
+            Ok(output.get_mut("args").map(Value::take).unwrap_or_default())
+        })
+    }
+
+    fn after<'a>(
+        &'a self,
+        tool: &'a ToolName,
+        context: &'a ToolContext,
+        input: &'a Value,
+        shown: Presented,
+    ) -> BoxFuture<'a, Result<Presented, BoxError>> {
+        const NAME: &str = "tool.execute.after";
+        Box::pin(async move {
+            if !self.has_hook(NAME) {
+                return Ok(shown);
+            }
+            let mut told = of_call(tool, context);
+            told["args"] = input.clone();
+            let text = text_of(&shown);
+            let output = json!({ "title": shown.title, "output": text, "metadata": shown.metadata });
+            let output = self.run_hooks(NAME, told, output, Some(context)).await?;
+            Ok(changed(shown, &text, &output))
+        })
+    }
+
+    fn definition<'a>(&'a self, tool: &'a ToolName, told: Described) -> BoxFuture<'a, Result<Described, BoxError>> {
+        const NAME: &str = "tool.definition";
+        Box::pin(async move {
+            if !self.has_hook(NAME) {
+                return Ok(told);
+            }
+            let output = json!({ "description": told.description, "parameters": told.input });
+            let mut output = self.run_hooks(NAME, json!({ "toolID": tool.as_str() }), output, None).await?;
+            let description = output.get("description").and_then(Value::as_str).map(str::to_owned);
+            let input = output.get_mut("parameters").map(Value::take).filter(Value::is_object);
+            Ok(Described {
+                description: description.unwrap_or(told.description),
+                input: input.map_or(told.input, Arc::new),
+            })
+        })
+    }
+
+    fn environment<'a>(
+        &'a self,
+        context: &'a ToolContext,
+        directory: &'a Path,
+    ) -> BoxFuture<'a, Result<Vec<(OsString, OsString)>, BoxError>> {
+        const NAME: &str = "shell.env";
+        Box::pin(async move {
+            if !self.has_hook(NAME) {
+                return Ok(Vec::new());
+            }
+            let told = json!({
+                "cwd": directory, "sessionID": context.session.as_str(), "callID": context.call.as_str(),
+            });
+            let output = self.run_hooks(NAME, told, json!({ "env": {} }), Some(context)).await?;
+            let set = output.get("env").and_then(Value::as_object).cloned().unwrap_or_default();
+            let text = |value: Value| match value {
+                Value::String(text) => Some(text),
+                Value::Null => None,
+                other => Some(other.to_string()),
+            };
+            Ok(set.into_iter().filter_map(|(name, value)| Some((name.into(), text(value)?.into()))).collect())
+        })
+    }
+}
+
+/// The texts of what is shown, as one.
+fn text_of(shown: &Presented) -> String {
+    let texts: Vec<&str> = shown.content.iter().filter_map(Content::as_text).collect();
+    texts.join("\n")
+}
+
+/// What is shown after hooks had their say. Where they left the text alone, it stays as it is.
+fn changed(mut shown: Presented, before: &str, output: &Value) -> Presented {
+    if let Some(title) = output.get("title").and_then(Value::as_str) {
+        title.clone_into(&mut shown.title);
+    }
+    if let Some(metadata) = output.get("metadata").and_then(Value::as_object) {
+        shown.metadata = metadata.clone();
+    }
+    match output.get("output").and_then(Value::as_str) {
+        Some(text) if text != before => {
+            shown.content.retain(|part| part.as_text().is_none());
+            shown.content.insert(0, Content::Text(text.to_owned()));
+        }
+        Some(_) | None => {}
+    }
+    shown
+}
+
+/// Lets plugins answer what would be asked, before a person is. They are never asked about what a rule decides.
+///
+/// Whoever asks is there before the plugins are, which need a gate themselves.
+pub struct AskingPlugins {
+    plugins: OnceLock<Weak<Inner>>,
+    otherwise: Arc<dyn Asker>,
+}
+
+impl AskingPlugins {
+    /// Asks this one, as long as there are no plugins.
+    pub fn new(otherwise: Arc<dyn Asker>) -> AskingPlugins {
+        AskingPlugins { plugins: OnceLock::new(), otherwise }
+    }
+
+    /// Says which plugins to ask from now on, as long as they are there. A second time changes nothing.
+    pub fn ask_first(&self, plugins: &Plugins) {
+        let _known = self.plugins.set(Arc::downgrade(&plugins.0));
+    }
+
+    fn plugins(&self) -> Option<Plugins> {
+        self.plugins.get().and_then(Weak::upgrade).map(Plugins)
+    }
+}
+
+impl Asker for AskingPlugins {
+    fn ask<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Answer> {
+        const NAME: &str = "permission.ask";
+        Box::pin(async move {
+            let Some(plugins) = self.plugins().filter(|plugins| plugins.has_hook(NAME)) else {
+                return self.otherwise.ask(request).await;
+            };
+            let asked = told(request);
+            let answered = plugins.run_hooks(NAME, asked, json!({ "status": "ask" }), None).await;
+            let status = match &answered {
+                Ok(output) => output.get("status").and_then(Value::as_str).unwrap_or("ask"),
+                // A hook that fails has agreed to nothing.
+                Err(_) => "ask",
+            };
+            match status {
+                "allow" => Answer::Reply(Reply::Once),
+                "deny" => {
+                    let words = "a plugin of this project denies it; do not try to get around it";
+                    Answer::Reply(Reply::Reject(Some(words.to_owned())))
+                }
+                _ => self.otherwise.ask(request).await,
+            }
+        })
+    }
+
+    fn inquire<'a>(&'a self, inquiry: &'a Inquiry) -> BoxFuture<'a, Told> {
+        self.otherwise.inquire(inquiry)
+    }
+}
+
+/// A request as opencode's plugins know it.
+fn told(request: &Request) -> Value {
+    let names: Vec<&str> = request.question.resources.iter().map(|resource| resource.name()).collect();
+    let mut metadata = Map::new();
+    metadata.insert("detail".to_owned(), request.showing.detail.clone().into());
+    if let Some(input) = &request.input {
+        metadata.insert("input".to_owned(), input.clone());
+    }
+    json!({
+        "id": request.id.as_str(),
+        "type": request.question.action.as_str(),
+        "permission": request.question.action.as_str(),
+        "pattern": names,
+        "patterns": names,
+        "always": request.question.save,
+        "sessionID": request.context.session.as_str(),
+        "messageID": request.context.message.as_str(),
+        "callID": request.context.call.as_str(),
+        "title": request.showing.title,
+        "metadata": metadata,
+    })
+}

@@ -1,0 +1,199 @@
+//! One running host: a process that serves one file, spoken to in lines of JSON.
+//!
+//! Two threads of its own speak and listen, so a host that does not read keeps nobody waiting. Whoever stops waiting for
+//! an answer has the host told so; one that does not answer then either is killed, with everything it started.
+
+mod shared;
+
+use std::any::Any;
+use std::io::{Read, Write};
+use std::sync::Arc;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use haft::ToolContext;
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+
+use self::shared::{Shared, Waiting};
+use crate::desk::Desk;
+use crate::error::HostError;
+
+/// So many messages wait to be read by a host.
+const OUTBOX_MAX: usize = 512;
+/// A host that was told that nobody waits any more ends what it does within this time, or is killed.
+const GRACE: Duration = Duration::from_secs(1);
+/// How often a host that works is asked whether it still listens.
+const PULSE: Duration = Duration::from_millis(500);
+
+/// A process that was started to serve a file, with our ends of its streams.
+pub struct Launched {
+    /// What it is told.
+    pub input: Box<dyn Write + Send>,
+    /// What it says.
+    pub output: Box<dyn Read + Send>,
+    /// What it writes beside that.
+    pub words: Box<dyn Read + Send>,
+    /// When this is dropped, it is killed with everything it started.
+    pub holds: Box<dyn Any + Send>,
+}
+
+/// How long a host may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Patience {
+    /// For the whole answer, apart from the time in which it waits for a person.
+    pub(crate) answer: Duration,
+    /// Without listening to us: a loop that does not end.
+    pub(crate) busy: Duration,
+}
+
+/// Holds a host: when this is dropped, it is killed with everything it started.
+pub(crate) struct Host {
+    shared: Arc<Shared>,
+}
+
+impl Host {
+    /// Begins to speak with a host that was started.
+    pub(crate) fn new(launched: Launched, desk: Arc<dyn Desk>) -> std::io::Result<Host> {
+        let Launched { mut input, output, words, holds } = launched;
+        let (outbox, letters) = mpsc::sync_channel::<String>(OUTBOX_MAX);
+        let shared = Arc::new(Shared::new(desk, outbox, holds));
+        let thread = |name: &str| std::thread::Builder::new().name(name.to_owned());
+        thread("haft-host-say").spawn(move || {
+            // One that is gone reads no more, and the thread that listens notices.
+            let _gone = letters
+                .into_iter()
+                .try_for_each(|line| input.write_all(line.as_bytes()).and_then(|()| input.flush()));
+        })?;
+        let beside = thread("haft-host-words").spawn({
+            let shared = shared.clone();
+            move || shared.keep_words(words)
+        })?;
+        thread("haft-host-hear").spawn({
+            let shared = shared.clone();
+            move || {
+                let why = shared.listen(output);
+                // What it wrote last often says why it ended.
+                let _panicked = beside.join();
+                shared.end(why);
+            }
+        })?;
+        Ok(Host { shared })
+    }
+
+    /// Whether it can still be spoken with.
+    pub(crate) fn is_usable(&self) -> bool {
+        self.shared.state().gone.is_none()
+    }
+
+    /// Whether nobody waits for it.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.shared.state().waiting.is_empty()
+    }
+
+    /// Says something and waits for the answer. Whoever stops waiting has the host stop.
+    pub(crate) async fn request(
+        &self,
+        what: Value,
+        context: Option<&ToolContext>,
+        patience: Patience,
+    ) -> Result<Value, HostError> {
+        let (sender, mut answer) = oneshot::channel();
+        let id = self.shared.expect(Waiting::new(sender, context.cloned()))?;
+        let leaving = Leaving { shared: self.shared.clone(), id, is_answered: false };
+        self.shared.say(&numbered(id, what))?;
+        let started = Instant::now();
+        let mut pulse: Option<(Instant, Pulse)> = None;
+        loop {
+            tokio::select! {
+                answered = &mut answer => {
+                    leaving.is_done();
+                    return answered.unwrap_or_else(|_| Err(self.shared.gone()));
+                }
+                () = tokio::time::sleep(PULSE) => {}
+            }
+            if started.elapsed() > patience.answer + self.shared.paused(id) {
+                self.shared.end(format!("it took longer than {} s", patience.answer.as_secs_f32()));
+                return Err(HostError::TimedOut(patience.answer));
+            }
+            pulse = match pulse {
+                Some((_, beat)) if beat.is_felt() => None,
+                Some((since, _)) if since.elapsed() > patience.busy => {
+                    self.shared.end(format!("it ran for {} s without a pause", patience.busy.as_secs_f32()));
+                    return Err(HostError::Busy(patience.busy));
+                }
+                still => still,
+            };
+            if pulse.is_none() {
+                pulse = Some((Instant::now(), self.shared.pulse()?));
+            }
+        }
+    }
+
+    /// Tells it something that has no answer.
+    pub(crate) fn tell(&self, what: Value) {
+        // One that is gone has nothing to be told.
+        let _gone = self.shared.say(&what);
+    }
+
+    /// Lets it end by itself, as far as it does so at once; what is left is killed with this value.
+    pub(crate) fn close(&self) {
+        self.shared.outbox().take();
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        self.shared.end("nobody needs it any more".to_owned());
+    }
+}
+
+fn numbered(id: u64, mut what: Value) -> Value {
+    what["id"] = id.into();
+    what
+}
+
+/// A question whether it still listens.
+struct Pulse(oneshot::Receiver<Result<Value, HostError>>);
+
+impl Pulse {
+    /// Whether it was answered. A host that does not know the question answers that, which is an answer.
+    fn is_felt(&self) -> bool {
+        !self.0.is_empty() || self.0.is_terminated()
+    }
+}
+
+/// Somebody who waits, and may stop doing so.
+struct Leaving {
+    shared: Arc<Shared>,
+    id: u64,
+    is_answered: bool,
+}
+
+impl Leaving {
+    fn is_done(mut self) {
+        self.is_answered = true;
+    }
+}
+
+impl Drop for Leaving {
+    fn drop(&mut self) {
+        if self.is_answered {
+            return;
+        }
+        let Some(waiting) = self.shared.state().waiting.remove(&self.id) else { return };
+        waiting.forget();
+        let (shared, id) = (self.shared.clone(), self.id);
+        let _gone = shared.say(&json!({ "do": "abort", "id": id }));
+        // A host that goes on with what nobody wants is not heard to the end.
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return shared.end("it was stopped".into()) };
+        runtime.spawn(async move {
+            let Ok(Pulse(beat)) = shared.pulse() else { return };
+            if tokio::time::timeout(GRACE, beat).await.is_err() {
+                shared.end("it did not stop when it was told to".to_owned());
+            }
+        });
+    }
+}
+

@@ -1,0 +1,272 @@
+//! What the ends of a conversation with a host share: who waits for what, and how it ended.
+
+use std::any::Any;
+use std::collections::HashMap;
+use std::io::{BufRead, BufReader, Read};
+use std::sync::mpsc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use haft::{ToolContext, ToolError};
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+use tokio::task::AbortHandle;
+use tokio::time::Instant;
+
+use super::Pulse;
+use crate::desk::Desk;
+use crate::error::HostError;
+use crate::words::{Answered, Asked, FromHost, Said};
+
+/// One message of a host is at most so long; a host that says more at once is ended.
+const LINE_BYTES_MAX: u64 = 96 << 20;
+/// So much of what a host writes beside its messages is kept for the error that tells of its end.
+const WORDS_BYTES_MAX: usize = 4 << 10;
+/// So many questions of one host are open at once.
+const ASKED_MAX: usize = 256;
+
+pub(super) struct Shared {
+    desk: Arc<dyn Desk>,
+    runtime: tokio::runtime::Handle,
+    outbox: Mutex<Option<mpsc::SyncSender<String>>>,
+    holds: Mutex<Option<Box<dyn Any + Send>>>,
+    state: Mutex<State>,
+    words: Mutex<Vec<u8>>,
+}
+
+#[derive(Default)]
+pub(super) struct State {
+    next: u64,
+    pub(super) waiting: HashMap<u64, Waiting>,
+    asked: usize,
+    pub(super) gone: Option<Arc<str>>,
+}
+
+/// Somebody who waits for an answer.
+pub(super) struct Waiting {
+    answer: oneshot::Sender<Result<Value, HostError>>,
+    context: Option<ToolContext>,
+    /// What the host asked on the way, which ends with the waiting.
+    asked: HashMap<u64, AbortHandle>,
+    /// Consent that was refused on the way. A tool that fails because of it was refused, whatever it says.
+    refused: Option<ToolError>,
+    /// How long people were waited for.
+    paused: Duration,
+}
+
+/// A question of a host that is not answered yet.
+struct OpenQuestion(Arc<Shared>);
+
+impl Drop for OpenQuestion {
+    fn drop(&mut self) {
+        self.0.state().asked -= 1;
+    }
+}
+
+impl Waiting {
+    pub(super) fn new(answer: oneshot::Sender<Result<Value, HostError>>, context: Option<ToolContext>) -> Waiting {
+        Waiting { answer, context, asked: HashMap::new(), refused: None, paused: Duration::ZERO }
+    }
+
+    /// Ends what was asked on the way.
+    pub(super) fn forget(&self) {
+        self.asked.values().for_each(AbortHandle::abort);
+    }
+}
+
+impl Shared {
+    pub(super) fn new(
+        desk: Arc<dyn Desk>,
+        outbox: mpsc::SyncSender<String>,
+        holds: Box<dyn Any + Send>,
+    ) -> Shared {
+        Shared {
+            desk,
+            runtime: tokio::runtime::Handle::current(),
+            outbox: Mutex::new(Some(outbox)),
+            holds: Mutex::new(Some(holds)),
+            state: Mutex::default(),
+            words: Mutex::default(),
+        }
+    }
+
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn outbox(&self) -> MutexGuard<'_, Option<mpsc::SyncSender<String>>> {
+        self.outbox.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn gone(&self) -> HostError {
+        let why = self.state().gone.clone();
+        HostError::Gone(why.unwrap_or_else(|| Arc::from("it ended")))
+    }
+
+    /// Adds somebody who waits, under a number of their own.
+    pub(super) fn expect(&self, waiting: Waiting) -> Result<u64, HostError> {
+        let mut state = self.state();
+        if let Some(why) = &state.gone {
+            return Err(HostError::Gone(why.clone()));
+        }
+        state.next += 1;
+        let id = state.next;
+        state.waiting.insert(id, waiting);
+        Ok(id)
+    }
+
+    pub(super) fn say(&self, what: &Value) -> Result<(), HostError> {
+        let line = format!("{what}\n");
+        let sent = self.outbox().as_ref().map(|outbox| outbox.try_send(line));
+        match sent {
+            Some(Ok(())) => Ok(()),
+            Some(Err(mpsc::TrySendError::Full(_))) => {
+                self.end("it does not read what it is told".to_owned());
+                Err(self.gone())
+            }
+            Some(Err(mpsc::TrySendError::Disconnected(_))) | None => Err(self.gone()),
+        }
+    }
+
+    /// Asks whether it still listens.
+    pub(super) fn pulse(&self) -> Result<Pulse, HostError> {
+        let (answer, beat) = oneshot::channel();
+        let id = self.expect(Waiting::new(answer, None))?;
+        self.say(&json!({ "id": id, "do": "ping" }))?;
+        Ok(Pulse(beat))
+    }
+
+    pub(super) fn paused(&self, id: u64) -> Duration {
+        self.state().waiting.get(&id).map_or(Duration::ZERO, |waiting| waiting.paused)
+    }
+
+    pub(super) fn keep_words(&self, words: impl Read) {
+        let mut kept = Vec::new();
+        // What cannot be read is not said.
+        let _unread = words.take(WORDS_BYTES_MAX as u64).read_to_end(&mut kept);
+        *self.words.lock().unwrap_or_else(PoisonError::into_inner) = kept;
+    }
+
+    /// Hears it out, and says why it ended.
+    pub(super) fn listen(self: &Arc<Shared>, output: impl Read) -> String {
+        let mut output = BufReader::new(output);
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            match output.by_ref().take(LINE_BYTES_MAX).read_until(b'\n', &mut line) {
+                Ok(0) => return "it ended".to_owned(),
+                Ok(_) if line.last() != Some(&b'\n') && line.len() as u64 == LINE_BYTES_MAX => {
+                    return format!("it said more than {LINE_BYTES_MAX} bytes at once");
+                }
+                Ok(_) => {}
+                Err(error) => return format!("it cannot be heard: {error}"),
+            }
+            match serde_json::from_slice(&line) {
+                Ok(FromHost::Answered(answered)) => self.answered(answered),
+                Ok(FromHost::Asked(asked)) => self.asked(asked),
+                Ok(FromHost::Said(said)) => self.said(said),
+                Err(error) => return format!("it said something that is no message: {error}"),
+            }
+        }
+    }
+
+    fn answered(&self, Answered { id, ok, error }: Answered) {
+        // Nobody waits for it any more if this fails.
+        let Some(waiting) = self.state().waiting.remove(&id) else { return };
+        waiting.forget();
+        let result = match (error, waiting.refused) {
+            (None, _) => Ok(ok),
+            (Some(_), Some(refused)) => Err(HostError::Refused(refused)),
+            (Some(error), None) => Err(error.into()),
+        };
+        let _left = waiting.answer.send(result);
+    }
+
+    /// Has the desk answer what a host asks, on behalf of the call it asks for.
+    fn asked(self: &Arc<Shared>, Asked { ask, wish, about }: Asked) {
+        let Some(open) = self.open_question() else {
+            let why = json!({ "name": "Error", "message": "too many requests at once" });
+            let _gone = self.say(&json!({ "answer": ask, "error": why }));
+            return;
+        };
+        let (id, context) = self.on_whose_behalf(about).unzip();
+        let shared = self.clone();
+        let task = self.runtime.spawn(async move {
+            let _open = open;
+            let began = Instant::now();
+            let answer = shared.desk.answer(wish, context).await;
+            let (told, refused) = match answer {
+                Ok(value) => (json!({ "answer": ask, "ok": value }), None),
+                Err(problem) => (json!({ "answer": ask, "error": problem.told() }), problem.refusal()),
+            };
+            shared.with_waiting(id, |waiting| {
+                waiting.paused += began.elapsed();
+                waiting.asked.remove(&ask);
+                waiting.refused = waiting.refused.take().or(refused);
+            });
+            let _gone = shared.say(&told);
+        });
+        self.with_waiting(id, |waiting| {
+            if !task.is_finished() {
+                waiting.asked.insert(ask, task.abort_handle());
+            }
+        });
+    }
+
+    /// Changes something about whoever waits, if they still do.
+    fn with_waiting(&self, id: Option<u64>, change: impl FnOnce(&mut Waiting)) {
+        let mut state = self.state();
+        if let Some(waiting) = id.and_then(|id| state.waiting.get_mut(&id)) {
+            change(waiting);
+        }
+    }
+
+    /// A place for one more question, if there is one.
+    fn open_question(self: &Arc<Shared>) -> Option<OpenQuestion> {
+        let mut state = self.state();
+        let is_free = state.asked < ASKED_MAX;
+        state.asked += usize::from(is_free);
+        is_free.then(|| OpenQuestion(self.clone()))
+    }
+
+    /// The call that something is asked for. What names none belongs to the only one, or the one that began last.
+    fn on_whose_behalf(&self, about: Option<u64>) -> Option<(u64, ToolContext)> {
+        let state = self.state();
+        let known = about.filter(|id| state.waiting.contains_key(id));
+        let latest = || state.waiting.iter().filter(|(_, waiting)| waiting.context.is_some()).map(|(id, _)| *id).max();
+        let id = known.or_else(latest)?;
+        Some((id, state.waiting.get(&id)?.context.clone()?))
+    }
+
+    fn said(&self, said: Said) {
+        let context = match &said {
+            Said::Log { .. } => None,
+            Said::Metadata { about, .. } => {
+                self.state().waiting.get(about).and_then(|waiting| waiting.context.clone())
+            }
+        };
+        self.desk.heard(said, context);
+    }
+
+    /// Kills it, with everything it started. Whoever waits for it is told why.
+    pub(super) fn end(&self, why: String) {
+        let words = self.words.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let words = String::from_utf8_lossy(&words);
+        let last = words.lines().rev().find(|line| !line.trim().is_empty());
+        let why = match last {
+            Some(last) => format!("{why} ({})", haft::visible(last.trim())),
+            None => why,
+        };
+        let waiting = {
+            let mut state = self.state();
+            state.gone.get_or_insert_with(|| Arc::from(why));
+            std::mem::take(&mut state.waiting)
+        };
+        self.outbox().take();
+        drop(self.holds.lock().unwrap_or_else(PoisonError::into_inner).take());
+        for (_, waiting) in waiting {
+            waiting.forget();
+            let _left = waiting.answer.send(Err(self.gone()));
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! What each file offers, kept from one start to the next, so that starting haft runs no code.
+//!
+//! What was kept holds as long as every file that was read to find it out has the same content. A file that has the same
+//! size and the same time of change, and was not changed just when it was looked at, is taken to be the same.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+use crate::desk::Engine;
+use crate::discovery::{CodeFile, Role};
+use crate::words::Loaded;
+
+/// The form of what is kept. Another version of haft may find something else in the same file.
+const VERSION: &str = concat!("1 ", env!("CARGO_PKG_VERSION"));
+/// What is kept is no longer than this; anything longer is not ours.
+const KEPT_BYTES_MAX: u64 = 64 << 20;
+/// A file that changed so shortly before it was looked at may have changed again in the same tick of its clock.
+const TICK: Duration = Duration::from_secs(2);
+
+/// What a file offers, and by which files that is known.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Manifest {
+    pub(crate) loaded: Loaded,
+    /// What it was loaded with.
+    pub(crate) engine: Engine,
+    stamps: Vec<Stamp>,
+}
+
+/// By what a file is known again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Stamp {
+    path: PathBuf,
+    bytes: u64,
+    /// When it was changed, in nanoseconds of Unix time; nothing if that says nothing yet.
+    changed: Option<u128>,
+    digest: String,
+}
+
+impl Manifest {
+    /// Takes down what was found out by loading a file, whose content was looked at before.
+    pub(crate) fn new(before: &Content, loaded: Loaded, engine: Engine) -> Option<Manifest> {
+        let mut stamps = vec![before.0.clone()];
+        for module in loaded.modules.iter().filter(|module| **module != before.0.path) {
+            stamps.push(Stamp::of(module)?);
+        }
+        Some(Manifest { loaded, engine, stamps })
+    }
+
+    /// Whether all of it is still so.
+    pub(crate) fn holds(&self) -> bool {
+        self.stamps.iter().all(Stamp::holds)
+    }
+}
+
+/// A file as it was at one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Content(Stamp);
+
+impl Content {
+    /// Looks at a file.
+    pub(crate) fn of(path: &Path) -> Option<Content> {
+        Stamp::of(path).map(Content)
+    }
+}
+
+impl Stamp {
+    fn of(path: &Path) -> Option<Stamp> {
+        let (bytes, changed) = looks(path)?;
+        let digest = blake3::hash(&fs::read(path).ok()?).to_hex().to_string();
+        let is_old = |changed: &u128| {
+            let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+            *changed + TICK.as_nanos() < now
+        };
+        Some(Stamp { path: path.to_owned(), bytes, changed: changed.filter(is_old), digest })
+    }
+
+    fn holds(&self) -> bool {
+        match looks(&self.path) {
+            Some((bytes, _)) if bytes != self.bytes => false,
+            Some((_, changed)) if changed.is_some() && changed == self.changed => true,
+            Some(_) => Stamp::of(&self.path).is_some_and(|now| now.digest == self.digest),
+            None => false,
+        }
+    }
+}
+
+fn looks(path: &Path) -> Option<(u64, Option<u128>)> {
+    let found = fs::metadata(path).ok()?;
+    let changed = found.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    Some((found.len(), changed.map(|since| since.as_nanos())))
+}
+
+/// What is kept about the files of one project.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Kept {
+    version: String,
+    files: HashMap<String, Manifest>,
+}
+
+impl Kept {
+    /// Reads what was kept. What cannot be read is found out again.
+    pub(crate) fn read(path: &Path) -> Kept {
+        let is_ours = fs::metadata(path).is_ok_and(|found| found.len() <= KEPT_BYTES_MAX);
+        let text = is_ours.then(|| fs::read(path).ok()).flatten().unwrap_or_default();
+        let kept: Kept = serde_json::from_slice(&text).unwrap_or_default();
+        match kept.version == VERSION {
+            true => kept,
+            false => Kept { version: VERSION.to_owned(), files: HashMap::new() },
+        }
+    }
+
+    /// What was kept about a file, if it still holds.
+    pub(crate) fn recall(&self, file: &CodeFile, wanted: Option<Engine>) -> Option<&Manifest> {
+        let known = self.files.get(&key(file))?;
+        (wanted.is_none_or(|wanted| wanted == known.engine) && known.holds()).then_some(known)
+    }
+
+    pub(crate) fn keep(&mut self, file: &CodeFile, manifest: Manifest) {
+        self.files.insert(key(file), manifest);
+    }
+
+    /// Writes it where the next start finds it; nothing depends on it. Whoever reads at the same time finds the old one
+    /// or the new one.
+    pub(crate) fn write(&self, path: &Path) -> std::io::Result<()> {
+        let directory = path.parent().unwrap_or(Path::new("."));
+        fs::create_dir_all(directory)?;
+        let mut file = tempfile::NamedTempFile::new_in(directory)?;
+        file.write_all(&serde_json::to_vec(self)?)?;
+        file.persist(path)?;
+        Ok(())
+    }
+}
+
+fn key(file: &CodeFile) -> String {
+    let role = match file.role {
+        Role::Tools => "tools",
+        Role::Table => "table",
+        Role::Plugin => "plugin",
+    };
+    format!("{role} {} {}", file.path.display(), file.options)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Content, Kept, Manifest};
+    use crate::desk::Engine;
+    use crate::discovery::{CodeFile, Owner, Role};
+    use crate::words::Loaded;
+    use serde_json::Value;
+
+    #[test]
+    fn what_is_kept_holds_until_any_file_that_was_read_changes() {
+        let root = tempfile::tempdir().unwrap();
+        let (entry, helper) = (root.path().join("a.ts"), root.path().join("helper.ts"));
+        std::fs::write(&entry, "import './helper'").unwrap();
+        std::fs::write(&helper, "export const one = 1").unwrap();
+        let file =
+            CodeFile { path: entry.clone(), role: Role::Tools, owner: Owner::Person, options: Value::Null };
+        let loaded = Loaded { modules: vec![entry.clone(), helper.clone()], ..Loaded::default() };
+        let manifest = Manifest::new(&Content::of(&entry).unwrap(), loaded, Engine::Embedded).unwrap();
+        let place = root.path().join("kept.json");
+        let mut kept = Kept::read(&place);
+        kept.keep(&file, manifest.clone());
+        kept.write(&place).unwrap();
+
+        let again = Kept::read(&place);
+        assert_eq!(again.recall(&file, None), Some(&manifest));
+        assert_eq!(again.recall(&file, Some(Engine::Node)), None);
+        let other = CodeFile { options: Value::Bool(true), ..file.clone() };
+        assert_eq!(again.recall(&other, None), None);
+
+        std::fs::write(&helper, "export const one = 2").unwrap();
+        assert_eq!(Kept::read(&place).recall(&file, None), None);
+        std::fs::write(&place, "not JSON").unwrap();
+        assert_eq!(Kept::read(&place).recall(&file, None), None);
+    }
+}

@@ -1,0 +1,360 @@
+//! The files of a location, kept as they are on disk: found, loaded, registered, and again whenever one has changed.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use haft::permission::Gate;
+use haft::{Action, Registrar, ToolName};
+use serde_json::Value;
+
+use crate::desk::{Desk, Engine};
+use crate::discovery::{CodeFile, Owner, Places, Role, Unfound};
+use crate::error::Fault;
+use crate::manifest::{Content, Kept};
+use crate::offers::{self, Registering};
+use crate::served::{House, PluginLimits, Served};
+
+/// So many files are loaded at once.
+const LOADING_MAX: usize = 4;
+/// So many hosts stay after their files were loaded, for what is called next.
+const HOSTS_KEPT: usize = 4;
+
+/// What plugins need of a location.
+pub struct Parts {
+    /// Starts hosts, and answers them.
+    pub desk: Arc<dyn Desk>,
+    /// Where tools are registered, and nothing else.
+    pub registrar: Registrar,
+    /// Decides about every call.
+    pub gate: Gate,
+    /// The action that rules about a tool of some name are filed under.
+    pub action_of: fn(&str) -> Action,
+    /// Where to look for files.
+    pub places: Places,
+    /// Whether the person trusts the project.
+    pub is_trusted: bool,
+    /// Which engine runs which file, for those that are not run by the first that can; the last match counts.
+    pub engines: Vec<(String, Engine)>,
+    /// How far they may go.
+    pub limits: PluginLimits,
+    /// The directory that is worked in.
+    pub directory: PathBuf,
+    /// The root of the project.
+    pub worktree: PathBuf,
+    /// What a plugin is told about where it is.
+    pub input: Value,
+    /// Where what files offer is kept.
+    pub cache: Option<PathBuf>,
+}
+
+/// The custom tools and plugins of a location. Cloning is cheap.
+#[derive(Clone)]
+pub struct Plugins(pub(crate) Arc<Inner>);
+
+pub(crate) struct Inner {
+    parts: Parts,
+    house: Arc<House>,
+    state: Mutex<State>,
+    /// One refresh at a time.
+    refreshing: tokio::sync::Mutex<()>,
+}
+
+#[derive(Default)]
+struct State {
+    entries: Vec<Entry>,
+    unfound: Vec<Unfound>,
+}
+
+/// A file, and what became of it.
+#[derive(Clone)]
+struct Entry {
+    file: CodeFile,
+    fate: Fate,
+}
+
+#[derive(Clone)]
+enum Fate {
+    Served { served: Arc<Served>, faults: Vec<Fault> },
+    /// It could not be loaded, as it was then.
+    Faulty { fault: Fault, content: Option<Content> },
+    Untrusted,
+}
+
+/// What became of a file, for people.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Report {
+    /// The file, or what the configuration names.
+    pub source: PathBuf,
+    /// What its exports are.
+    pub role: Role,
+    /// What became of it.
+    pub outcome: Outcome,
+}
+
+/// What became of a file.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    /// It is served.
+    Served {
+        /// By what.
+        engine: Engine,
+        /// The names of its tools.
+        tools: Vec<String>,
+        /// The names of its hooks.
+        hooks: Vec<String>,
+        /// What it exports besides, and why that is nothing to haft.
+        skipped: Vec<(String, String)>,
+        /// What else is wrong with it.
+        faults: Vec<Fault>,
+    },
+    /// It cannot be loaded.
+    Faulty(Fault),
+    /// It is the project's, which the person does not trust.
+    Untrusted,
+}
+
+impl Plugins {
+    /// Plugins of a location. Nothing is looked for until [`Plugins::refresh`].
+    pub fn new(parts: Parts) -> Plugins {
+        let house = Arc::new(House {
+            desk: parts.desk.clone(),
+            limits: parts.limits,
+            input: parts.input.clone(),
+            directory: parts.directory.clone(),
+            worktree: parts.worktree.clone(),
+        });
+        Plugins(Arc::new(Inner { parts, house, state: Mutex::default(), refreshing: tokio::sync::Mutex::default() }))
+    }
+
+    /// Makes what is registered agree with the files as they are now. What has not changed is left alone.
+    pub async fn refresh(&self) {
+        let _alone = self.0.refreshing.lock().await;
+        let (files, unfound) = self.0.parts.places.find();
+        let known = self.0.state().entries.clone();
+        if known.is_empty() && files.is_empty() {
+            self.0.state().unfound = unfound;
+            return;
+        }
+        let mut kept: Option<Kept> = None;
+        let mut learnt = false;
+        let mut entries: Vec<Entry> = Vec::new();
+        let mut loading = Vec::new();
+        for file in files {
+            let wanted = self.0.engine_for(&file.path);
+            let before = known.iter().find(|entry| entry.file == file).filter(|entry| entry.is_current());
+            let fate = match before {
+                _ if file.owner == Owner::Project && !self.0.parts.is_trusted => Fate::Untrusted,
+                Some(entry) => entry.fate.clone(),
+                None => {
+                    let kept = kept.get_or_insert_with(|| self.0.kept());
+                    match kept.recall(&file, wanted) {
+                        Some(manifest) => {
+                            let served = Served::recalled(&self.0.house, file.clone(), manifest.clone());
+                            Fate::Served { served, faults: Vec::new() }
+                        }
+                        None => {
+                            loading.push((entries.len(), wanted));
+                            Fate::Faulty { fault: Fault::new("it is being loaded"), content: None }
+                        }
+                    }
+                }
+            };
+            entries.push(Entry { file, fate });
+        }
+        for chunk in loading.chunks(LOADING_MAX) {
+            let loads = chunk.iter().map(|(at, wanted)| self.0.load(entries[*at].file.clone(), *wanted));
+            for ((at, _), fate) in chunk.iter().zip(join_all(loads).await) {
+                if let (Fate::Served { served, .. }, Some(kept)) = (&fate, &mut kept) {
+                    kept.keep(&served.file, served.manifest.clone());
+                    learnt = true;
+                }
+                entries[*at].fate = fate;
+            }
+        }
+        self.0.register(&known, &mut entries);
+        rest(&entries).await;
+        *self.0.state() = State { entries, unfound };
+        if let (Some(kept), Some(place), true) = (kept, self.0.kept_at(), learnt) {
+            // The next start finds out again what is not kept.
+            let _unkept = kept.write(&place);
+        }
+    }
+
+    /// What became of each file.
+    pub fn reports(&self) -> Vec<Report> {
+        let state = self.0.state();
+        let served = state.entries.iter().map(Entry::report);
+        let unfound = state.unfound.iter().map(|Unfound { spec, fault }| Report {
+            source: PathBuf::from(&spec.name),
+            role: Role::Plugin,
+            outcome: Outcome::Faulty(fault.clone()),
+        });
+        served.chain(unfound).collect()
+    }
+
+    /// Lets every host end.
+    pub async fn close(&self) {
+        let entries = std::mem::take(&mut self.0.state().entries);
+        for entry in &entries {
+            if let Fate::Served { served, .. } = &entry.fate {
+                served.close().await;
+            }
+        }
+    }
+
+    /// The files that have a hook, in order.
+    pub(crate) fn with_hook(&self, name: &str) -> Vec<Arc<Served>> {
+        let state = self.0.state();
+        let served = state.entries.iter().filter_map(|entry| match &entry.fate {
+            Fate::Served { served, .. } => Some(served),
+            Fate::Faulty { .. } | Fate::Untrusted => None,
+        });
+        served.filter(|served| served.has_hook(name)).cloned().collect()
+    }
+}
+
+/// Ends hosts that were started only to find out what their files offer, but for a few.
+async fn rest(entries: &[Entry]) {
+    let served = entries.iter().filter_map(|entry| match &entry.fate {
+        Fate::Served { served, .. } => Some(served),
+        Fate::Faulty { .. } | Fate::Untrusted => None,
+    });
+    for served in served.skip(HOSTS_KEPT) {
+        served.rest().await;
+    }
+}
+
+async fn join_all<T>(futures: impl Iterator<Item = impl Future<Output = T>>) -> Vec<T> {
+    let mut pending: Vec<_> = futures.map(Box::pin).map(Some).collect();
+    let mut done: Vec<Option<T>> = pending.iter().map(|_| None).collect();
+    std::future::poll_fn(|cx| {
+        for (place, result) in pending.iter_mut().zip(&mut done) {
+            if let Some(future) = place
+                && let std::task::Poll::Ready(value) = future.as_mut().poll(cx)
+            {
+                *result = Some(value);
+                *place = None;
+            }
+        }
+        match pending.iter().all(Option::is_none) {
+            true => std::task::Poll::Ready(()),
+            false => std::task::Poll::Pending,
+        }
+    })
+    .await;
+    done.into_iter().flatten().collect()
+}
+
+impl Entry {
+    /// Whether nothing has to be done about it.
+    fn is_current(&self) -> bool {
+        match &self.fate {
+            Fate::Served { served, .. } => served.is_current(),
+            Fate::Faulty { content, .. } => *content == Content::of(&self.file.path),
+            Fate::Untrusted => true,
+        }
+    }
+
+    fn report(&self) -> Report {
+        let outcome = match &self.fate {
+            Fate::Served { served, faults } => {
+                let loaded = &served.manifest.loaded;
+                let skipped = loaded.skipped.iter().map(|skipped| (skipped.export.clone(), skipped.why.clone()));
+                Outcome::Served {
+                    engine: served.manifest.engine,
+                    tools: offers::names(&self.file, loaded).into_iter().flatten().map(|name| name.to_string()).collect(),
+                    hooks: loaded.hooks.clone(),
+                    skipped: skipped.collect(),
+                    faults: faults.clone(),
+                }
+            }
+            Fate::Faulty { fault, .. } => Outcome::Faulty(fault.clone()),
+            Fate::Untrusted => Outcome::Untrusted,
+        };
+        Report { source: self.file.path.clone(), role: self.file.role, outcome }
+    }
+}
+
+impl Inner {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn kept_at(&self) -> Option<PathBuf> {
+        let directory = self.parts.cache.as_ref()?;
+        let project = blake3::hash(self.parts.worktree.as_os_str().as_encoded_bytes()).to_hex();
+        Some(directory.join("plugins").join(format!("{}.json", &project[..32])))
+    }
+
+    fn kept(&self) -> Kept {
+        self.kept_at().map_or_else(|| Kept::read(Path::new("")), |place| Kept::read(&place))
+    }
+
+    /// The engine that is configured for a file.
+    fn engine_for(&self, path: &Path) -> Option<Engine> {
+        let text = path.to_string_lossy();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let matches = |pattern: &str| {
+            let pattern = haft::permission::Pattern::new(pattern);
+            pattern.matches(&text) || pattern.matches(&name)
+        };
+        self.parts.engines.iter().rev().find(|(pattern, _)| matches(pattern)).map(|(_, engine)| *engine)
+    }
+
+    async fn load(&self, file: CodeFile, wanted: Option<Engine>) -> Fate {
+        let content = Content::of(&file.path);
+        match Served::load(&self.house, file, wanted).await {
+            Ok(served) => Fate::Served { served, faults: Vec::new() },
+            Err(fault) => Fate::Faulty { fault, content },
+        }
+    }
+
+    /// Registers what is new. What comes later wins, so files that share a name with a new one that comes before them
+    /// are registered again, after it.
+    fn register(&self, known: &[Entry], entries: &mut [Entry]) {
+        let remains = |entry: &Entry| entries.iter().any(|now| now.is_same(entry));
+        known.iter().filter(|entry| !remains(entry)).for_each(Entry::unregister);
+        let mut claimed: HashMap<ToolName, PathBuf> = HashMap::new();
+        let mut renewed: HashSet<ToolName> = HashSet::new();
+        for entry in entries.iter_mut() {
+            let Fate::Served { served, faults } = &mut entry.fate else { continue };
+            let names: Vec<ToolName> = offers::names(&served.file, &served.manifest.loaded).into_iter().flatten().collect();
+            let is_new = !known.iter().any(|before| before.serves(served));
+            if is_new || names.iter().any(|name| renewed.contains(name)) {
+                served.unregister();
+                let Parts { registrar, gate, action_of, .. } = &self.parts;
+                *faults = offers::register(served, &Registering { registrar, gate, action_of: *action_of });
+                renewed.extend(names.iter().cloned());
+            }
+            for name in names {
+                if let Some(before) = claimed.insert(name.clone(), served.file.path.clone()) {
+                    let message = format!("the tool {name} is also in {}, which it takes the place of", before.display());
+                    let twice = Fault::new(message).fix("rename one of them");
+                    if !faults.contains(&twice) {
+                        faults.push(twice);
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Entry {
+    fn is_same(&self, other: &Entry) -> bool {
+        match (&self.fate, &other.fate) {
+            (Fate::Served { served, .. }, Fate::Served { served: other, .. }) => Arc::ptr_eq(served, other),
+            _ => false,
+        }
+    }
+
+    fn serves(&self, other: &Arc<Served>) -> bool {
+        matches!(&self.fate, Fate::Served { served, .. } if Arc::ptr_eq(served, other))
+    }
+
+    fn unregister(&self) {
+        if let Fate::Served { served, .. } = &self.fate {
+            served.unregister();
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! One file that is served: what it offers, and its host, which is started when something is first needed of it.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use haft::{Registration, ToolContext};
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, Engine, HostProgram, LaunchError};
+use crate::discovery::{CodeFile, Role};
+use crate::error::{Fault, HostError};
+use crate::host::{Host, Patience};
+use crate::manifest::{Content, Manifest};
+use crate::offers;
+use crate::words::Loaded;
+
+/// How far the code of others may go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PluginLimits {
+    /// How long loading a file may take.
+    pub load: Duration,
+    /// How long a call may take, apart from the time in which it waits for a person.
+    pub call: Duration,
+    /// How long a hook may take.
+    pub hook: Duration,
+    /// How long code may run without a pause.
+    pub busy: Duration,
+}
+
+impl Default for PluginLimits {
+    fn default() -> PluginLimits {
+        PluginLimits {
+            load: Duration::from_secs(20),
+            call: Duration::from_secs(600),
+            hook: Duration::from_secs(30),
+            busy: Duration::from_secs(8),
+        }
+    }
+}
+
+/// What every file of a location is loaded with.
+pub(crate) struct House {
+    pub(crate) desk: Arc<dyn Desk>,
+    pub(crate) limits: PluginLimits,
+    /// What a plugin is told about where it is.
+    pub(crate) input: Value,
+    pub(crate) directory: PathBuf,
+    pub(crate) worktree: PathBuf,
+}
+
+/// A file that is served.
+pub(crate) struct Served {
+    pub(crate) file: CodeFile,
+    pub(crate) manifest: Manifest,
+    house: Arc<House>,
+    host: tokio::sync::Mutex<Option<Arc<Host>>>,
+    /// Its tools. They go with this value.
+    pub(crate) registration: Mutex<Option<Registration>>,
+}
+
+impl Served {
+    /// Serves a file whose offers are known already.
+    pub(crate) fn recalled(house: &Arc<House>, file: CodeFile, manifest: Manifest) -> Arc<Served> {
+        Served::new(house, file, manifest, None)
+    }
+
+    /// Loads a file to find out what it offers, with the engine that is wanted, or the first that can.
+    pub(crate) async fn load(
+        house: &Arc<House>,
+        file: CodeFile,
+        wanted: Option<Engine>,
+    ) -> Result<Arc<Served>, Fault> {
+        let engines: &[Engine] = match wanted {
+            Some(Engine::Embedded) => &[Engine::Embedded],
+            Some(Engine::Bun) => &[Engine::Bun],
+            Some(Engine::Node) => &[Engine::Node],
+            None => &[Engine::Embedded, Engine::Bun, Engine::Node],
+        };
+        let content = Content::of(&file.path)
+            .ok_or_else(|| Fault::new(format!("{} cannot be read", file.path.display())))?;
+        let mut first = None;
+        for engine in engines {
+            let fault = match start(house, &file, *engine).await {
+                Ok((host, loaded)) => {
+                    let loaded = offers::usable(loaded);
+                    let manifest = Manifest::new(&content, loaded, *engine)
+                        .ok_or_else(|| Fault::new("a module that it imports went away while it was loaded"))?;
+                    return Ok(Served::new(house, file, manifest, Some(Arc::new(host))));
+                }
+                Err(Unserved::Absent(fault)) => fault,
+                Err(Unserved::Faulty(fault)) if fault.is_unsupported => fault,
+                Err(Unserved::Faulty(fault)) => return Err(first.unwrap_or(fault)),
+            };
+            // What the first engine lacks says more than that another is not there.
+            first.get_or_insert(fault);
+        }
+        Err(first.unwrap_or_else(|| Fault::new("there is no engine")))
+    }
+
+    fn new(house: &Arc<House>, file: CodeFile, manifest: Manifest, host: Option<Arc<Host>>) -> Arc<Served> {
+        let host = tokio::sync::Mutex::new(host);
+        Arc::new(Served { file, manifest, house: house.clone(), host, registration: Mutex::default() })
+    }
+
+    /// Whether it has a hook of this name.
+    pub(crate) fn has_hook(&self, name: &str) -> bool {
+        self.manifest.loaded.hooks.iter().any(|hook| hook == name)
+    }
+
+    /// Whether the file is what it was.
+    pub(crate) fn is_current(&self) -> bool {
+        self.manifest.holds()
+    }
+
+    /// Has a tool of it work.
+    pub(crate) async fn call(&self, tool: &str, args: Value, context: &ToolContext) -> Result<Value, HostError> {
+        let host = self.host().await?;
+        let told = json!({
+            "do": "call",
+            "tool": tool,
+            "args": args,
+            "context": {
+                "sessionID": context.session.as_str(),
+                "messageID": context.message.as_str(),
+                "agent": context.agent.as_str(),
+                "callID": context.call.as_str(),
+                "directory": self.house.directory,
+                "worktree": self.house.worktree,
+                "extra": {},
+                "messages": [],
+            },
+        });
+        let limits = self.house.limits;
+        host.request(told, Some(context), Patience { answer: limits.call, busy: limits.busy }).await
+    }
+
+    /// Lets its hooks of one name change an output, and returns it.
+    pub(crate) async fn hook(
+        &self,
+        name: &str,
+        input: Value,
+        output: Value,
+        context: Option<&ToolContext>,
+    ) -> Result<Value, HostError> {
+        let host = self.host().await?;
+        let told = json!({ "do": "hook", "name": name, "input": input, "output": output });
+        let limits = self.house.limits;
+        host.request(told, context, Patience { answer: limits.hook, busy: limits.busy }).await
+    }
+
+    /// Tells it of something that happened, if that is what it listens for.
+    pub(crate) async fn announce(&self, event: Value) {
+        let Ok(host) = self.host().await else { return };
+        let input = json!({ "event": event });
+        host.tell(json!({ "id": 0, "do": "hook", "name": "event", "input": input, "output": Value::Null }));
+    }
+
+    /// Ends its host, if it has one; the next call starts another.
+    pub(crate) async fn rest(&self) {
+        let mut host = self.host.lock().await;
+        if host.as_ref().is_some_and(|host| host.is_idle()) {
+            *host = None;
+        }
+    }
+
+    /// Lets its host end by itself.
+    pub(crate) async fn close(&self) {
+        if let Some(host) = self.host.lock().await.as_ref() {
+            host.close();
+        }
+    }
+
+    /// Its host, started if there is none that can be used.
+    async fn host(&self) -> Result<Arc<Host>, HostError> {
+        let mut place = self.host.lock().await;
+        if let Some(host) = place.as_ref().filter(|host| host.is_usable()) {
+            return Ok(host.clone());
+        }
+        let (host, _) = match start(&self.house, &self.file, self.manifest.engine).await {
+            Ok(started) => started,
+            Err(Unserved::Absent(fault) | Unserved::Faulty(fault)) => return Err(HostError::Load(fault)),
+        };
+        let host = Arc::new(host);
+        *place = Some(host.clone());
+        Ok(host)
+    }
+
+    /// Drops what it has registered.
+    pub(crate) fn unregister(&self) {
+        drop(self.registration.lock().unwrap_or_else(PoisonError::into_inner).take());
+    }
+}
+
+/// Why a file is not served.
+enum Unserved {
+    /// The engine is not there.
+    Absent(Fault),
+    /// The file is at fault, or what it does.
+    Faulty(Fault),
+}
+
+/// Starts a host and has it load a file.
+async fn start(house: &Arc<House>, file: &CodeFile, engine: Engine) -> Result<(Host, Loaded), Unserved> {
+    let faulty = |message: String| Unserved::Faulty(Fault { file: Some(file.path.clone()), ..Fault::new(message) });
+    let readable = file.path.parent().map(|parent| parent.to_owned()).into_iter().collect();
+    let (desk, program) = (house.desk.clone(), HostProgram { engine, readable });
+    let launched = tokio::task::spawn_blocking(move || desk.launch(&program)).await;
+    let launched = launched.map_err(|error| faulty(error.to_string()))?.map_err(|error| match error {
+        LaunchError::Absent(engine) => Unserved::Absent(Fault::new(format!("{} is not on the PATH", engine.as_str()))),
+        other @ (LaunchError::Unconfined(_) | LaunchError::Start(_)) => faulty(other.to_string()),
+    })?;
+    let host = Host::new(launched, house.desk.clone()).map_err(|error| faulty(error.to_string()))?;
+    let role = match file.role {
+        Role::Tools | Role::Table => "tool",
+        Role::Plugin => "plugin",
+    };
+    let told = json!({ "do": "load", "file": file.path, "as": role, "options": file.options, "input": house.input });
+    let patience = Patience { answer: house.limits.load, busy: house.limits.busy };
+    match host.request(told, None, patience).await {
+        Ok(answer) => match serde_json::from_value(answer) {
+            Ok(loaded) => Ok((host, loaded)),
+            Err(error) => Err(faulty(HostError::Nonsense(error.to_string()).to_string())),
+        },
+        Err(HostError::Load(fault)) => {
+            let file = fault.file.clone().or_else(|| Some(file.path.clone()));
+            Err(Unserved::Faulty(Fault { file, ..fault }))
+        }
+        Err(other) => Err(faulty(other.to_string())),
+    }
+}

@@ -1,0 +1,174 @@
+//! Files that the kernel keeps from a plugin: what it wants of them is done here, once somebody agrees to that file.
+
+use std::fs;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use haft::permission::{Ask, Permit, Question, Reach, Resource, Showing};
+use haft::{Action, ToolContext, ToolError};
+
+use super::Hosting;
+use crate::blocking::blocking;
+use crate::workspace::{Place, Workspace};
+
+/// The action under which rules speak of what plugins do to files outside of what they have. Allowing everything does
+/// not allow it.
+pub const PLUGIN_FILE: &str = "plugin_file";
+/// So much of a file is read for a plugin.
+const READ_BYTES_MAX: u64 = 32 << 20;
+
+/// What a plugin wants done to a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FileOp {
+    /// Its content.
+    Read,
+    /// What it is; of a link itself, if it is not followed.
+    Stat {
+        /// Whether a link stands for what it leads to.
+        follows: bool,
+    },
+    /// The names in a directory.
+    List,
+    /// A new content, or more of it.
+    Write {
+        /// The bytes.
+        data: Vec<u8>,
+        /// Whether they are added.
+        appends: bool,
+    },
+    /// A directory is made, with those above it.
+    MakeDirectory,
+    /// A file is removed.
+    Remove,
+}
+
+impl FileOp {
+    fn changes(&self) -> bool {
+        match self {
+            FileOp::Read | FileOp::Stat { .. } | FileOp::List => false,
+            FileOp::Write { .. } | FileOp::MakeDirectory | FileOp::Remove => true,
+        }
+    }
+
+    fn verb(&self) -> &'static str {
+        match self {
+            FileOp::Read => "read",
+            FileOp::Stat { .. } => "look at",
+            FileOp::List => "list",
+            FileOp::Write { .. } => "write",
+            FileOp::MakeDirectory => "make the directory",
+            FileOp::Remove => "remove",
+        }
+    }
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub enum FileDone {
+    /// The content.
+    Read(Vec<u8>),
+    /// What it is.
+    Stat(Box<fs::Metadata>),
+    /// The names, each with what it is.
+    List(Vec<(String, fs::FileType)>),
+    /// It was done.
+    Done,
+}
+
+/// Why nothing came of it.
+#[derive(Debug, thiserror::Error)]
+pub enum FileProblem {
+    /// Nobody agreed, or the path leads nowhere that can be spoken of.
+    #[error(transparent)]
+    Refused(#[from] ToolError),
+    /// The system refused.
+    #[error(transparent)]
+    System(#[from] io::Error),
+}
+
+impl Hosting {
+    /// Does something to a file for a plugin.
+    pub async fn file(&self, path: &Path, op: FileOp, context: &ToolContext) -> Result<FileDone, FileProblem> {
+        let text = path.to_str().ok_or_else(|| ToolError::failure("a path that is not text cannot be asked about"))?;
+        let place = self.workspace.resolve(text).map_err(|error| ToolError::failure(error.to_string()))?;
+        if let Some(hidden) = self.processes.hidden.iter().find(|hidden| place.real().starts_with(hidden)) {
+            return Err(ToolError::Failure(format!("{} is haft's own", hidden.display())).into());
+        }
+        let target = FileTarget { questions: questions(&self.workspace, &place, &op), place, op };
+        let permit = self.gate.grant(context, target).await?;
+        Ok(blocking(move |_| act(permit)).await?)
+    }
+}
+
+fn questions(workspace: &Workspace, place: &Place, op: &FileOp) -> Vec<Question> {
+    let path = place.real().to_string_lossy();
+    let exactly = path.replace('*', "?");
+    let own = Question::new(Action::new(PLUGIN_FILE), Resource::new(path.as_ref()));
+    let own = own.saving(exactly.clone()).saving(format!("{exactly}/*"));
+    let more = match op.changes() {
+        true => workspace.changing_questions(place, &Action::new("edit")),
+        false => vec![place.looking()],
+    };
+    std::iter::once(own).chain(place.leaving()).chain(more).collect()
+}
+
+/// A file that a plugin wants something of.
+struct FileTarget {
+    place: Place,
+    op: FileOp,
+    questions: Vec<Question>,
+}
+
+impl Ask for FileTarget {
+    fn questions(&self) -> Vec<Question> {
+        Question::merged(self.questions.iter().cloned())
+    }
+
+    fn reach(&self) -> Reach {
+        if self.op.changes() { Reach::Changes } else { Reach::Looks }
+    }
+
+    fn show(&self) -> Showing {
+        let title = format!("{} {} for a plugin", self.op.verb(), self.place.shown());
+        Showing { title, detail: String::new() }
+    }
+}
+
+fn act(permit: Permit<FileTarget>) -> io::Result<FileDone> {
+    let FileTarget { place, op, .. } = permit.into_target();
+    let path = PathBuf::from(place.real());
+    match op {
+        FileOp::Read => {
+            let file = fs::File::open(&path)?;
+            if !file.metadata()?.is_file() {
+                return Err(io::Error::other("only regular files are read for plugins"));
+            }
+            let mut bytes = Vec::new();
+            file.take(READ_BYTES_MAX + 1).read_to_end(&mut bytes)?;
+            match bytes.len() as u64 > READ_BYTES_MAX {
+                true => Err(io::Error::new(io::ErrorKind::FileTooLarge, "the file is too large")),
+                false => Ok(FileDone::Read(bytes)),
+            }
+        }
+        FileOp::Stat { follows: true } => Ok(FileDone::Stat(Box::new(fs::metadata(&path)?))),
+        FileOp::Stat { follows: false } => {
+            Ok(FileDone::Stat(Box::new(fs::symlink_metadata(place.spelled())?)))
+        }
+        FileOp::List => {
+            let mut names = Vec::new();
+            for entry in fs::read_dir(&path)? {
+                let entry = entry?;
+                names.push((entry.file_name().to_string_lossy().into_owned(), entry.file_type()?));
+            }
+            Ok(FileDone::List(names))
+        }
+        FileOp::Write { data, appends } => {
+            let mut options = fs::OpenOptions::new();
+            options.create(true).append(appends).write(true).truncate(!appends);
+            options.open(&path)?.write_all(&data)?;
+            Ok(FileDone::Done)
+        }
+        FileOp::MakeDirectory => fs::create_dir_all(&path).map(|()| FileDone::Done),
+        FileOp::Remove => fs::remove_file(&path).map(|()| FileDone::Done),
+    }
+}

@@ -1,0 +1,106 @@
+//! Starting a host: as commands are, in the workspace, with nothing of the network but what is configured.
+
+use std::ffi::OsString;
+use std::io::{self, PipeReader, PipeWriter};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+
+use haft_sandbox::{Program, SandboxError, Watch};
+
+use super::Hosting;
+use crate::process::{ProfileName, own_profile};
+
+/// A program that is to serve the code of a plugin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostStart {
+    /// The program.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+    /// Variables besides those that commands have.
+    pub env: Vec<(OsString, OsString)>,
+    /// What it must be able to read besides the workspace.
+    pub readable: Vec<PathBuf>,
+}
+
+/// A host that was started. When it is dropped, it is killed with everything it started.
+pub struct Hosted {
+    /// What it is told.
+    pub input: PipeWriter,
+    /// What it says.
+    pub output: PipeReader,
+    /// What it writes beside that.
+    pub words: PipeReader,
+    /// Holds it.
+    pub held: Held,
+}
+
+/// Holds a process: when this is dropped, it is killed with everything it started.
+pub struct Held {
+    child: Child,
+    watch: Option<Watch>,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // Without the watch, the supervisor kills whatever is left; after that it has ended, and leaves no trace.
+        drop(self.watch.take());
+        let _gone = self.child.kill();
+        let _reaped = self.child.wait();
+    }
+}
+
+/// Why a host was not started.
+#[derive(Debug, thiserror::Error)]
+pub enum HostingError {
+    /// This machine cannot confine it, and nobody agreed to do without.
+    #[error("nothing would confine it: {0}")]
+    Unconfined(SandboxError),
+    /// It could not be confined as configured.
+    #[error(transparent)]
+    Sandbox(SandboxError),
+    /// It could not be started.
+    #[error("{0}")]
+    Start(#[from] io::Error),
+}
+
+impl From<SandboxError> for HostingError {
+    fn from(error: SandboxError) -> HostingError {
+        match error {
+            SandboxError::CannotEnforce { .. } => HostingError::Unconfined(error),
+            other => HostingError::Sandbox(other),
+        }
+    }
+}
+
+impl Hosting {
+    /// Where a program is that is named without its directory.
+    pub fn on_path(&self, name: &str) -> Option<PathBuf> {
+        self.processes.on_path(name)
+    }
+
+    /// Starts a host. This blocks for as long as a start takes.
+    pub fn start(&self, start: HostStart) -> Result<Hosted, HostingError> {
+        let HostStart { program, args, env, readable } = start;
+        let mut profile = own_profile(&self.processes, &self.workspace);
+        if self.processes.confinement.profile != ProfileName::FullAccess {
+            profile.readable.extend(readable.into_iter().filter(|path| path.is_dir() || path.is_file()));
+        }
+        let sandbox = self.processes.sandbox();
+        sandbox.check(&profile)?;
+        let suggested = profile.suggested_env(sandbox.report().level);
+        let suggested = suggested.into_iter().map(|(name, value)| (name.into(), value.into()));
+        let all = self.processes.environment.iter().cloned().chain(suggested).chain(env).collect();
+        let directory: &Path = self.workspace.directory();
+        let program = Program { program: program.into(), args, env: all, cwd: directory.to_owned() };
+        let (mut starting, watch) = sandbox.command(&profile, &program)?.into_parts();
+        let (taken, input) = io::pipe()?;
+        let (output, printed) = io::pipe()?;
+        let (words, said) = io::pipe()?;
+        starting.stdin(Stdio::from(taken)).stdout(printed).stderr(said);
+        let child = starting.spawn()?;
+        // Its ends of the pipes must be the only ones.
+        drop(starting);
+        Ok(Hosted { input, output, words, held: Held { child, watch: Some(watch) } })
+    }
+}
