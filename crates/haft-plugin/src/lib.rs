@@ -3,9 +3,12 @@
 //! Each file is served by a process of its own, which holds one engine and speaks lines of JSON. This side finds the
 //! files ([`Places`]), remembers what they offer without running them (`manifest`), registers their tools (`offers`),
 //! starts hosts when something is needed of them (`served`, `host`) and answers what those ask for ([`Desk`]).
+//! [`engine`] is what runs inside such a process.
 
 mod desk;
 mod discovery;
+mod embedded;
+pub mod engine;
 mod error;
 mod hooks;
 mod host;
@@ -16,8 +19,11 @@ mod plugins;
 mod served;
 mod words;
 
+use std::process::ExitCode;
+
 pub use desk::{Desk, Engine, HostProgram, LaunchError, Unanswered};
 pub use discovery::{CodeFile, Owner, Places, Role, Spec, Unfound};
+pub use embedded::{file as embedded_file, names as embedded_names};
 pub use error::Fault;
 pub use hooks::{AskingPlugins, HookError};
 pub use host::Launched;
@@ -29,11 +35,18 @@ pub use words::{ClientCall, Fetch, FileWish, Loaded, LoadedTool, Permission, Sai
 pub const HOST_COMMAND: &str = "plugin-host";
 
 /// Becomes a host, if that is what this process was started for.
-pub fn maybe_become_host() -> Option<std::process::ExitCode> {
-    None
+pub fn maybe_become_host() -> Option<ExitCode> {
+    let mut args = std::env::args_os().skip(1);
+    if args.next()? != HOST_COMMAND {
+        return None;
+    }
+    let memory = args.next().and_then(|bytes| bytes.to_str()?.parse().ok());
+    let shipped = engine::Limits::default();
+    let limits = engine::Limits { memory_bytes: memory.unwrap_or(shipped.memory_bytes), ..shipped };
+    Some(engine::serve(std::io::stdin(), std::io::stdout(), limits))
 }
 
 /// The program that serves a file in Bun or Node.
 pub fn host_script() -> &'static str {
-    ""
+    embedded_file("host/node.mjs").unwrap_or_default()
 }

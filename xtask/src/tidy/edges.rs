@@ -13,6 +13,7 @@ const EDGES: &[(&str, Allowed)] = &[
     ("haft-agent", Allowed::Only(&["haft"])),
     ("haft-cli", Allowed::All),
     ("haft-fuzz", Allowed::Only(&["haft-tools"])),
+    ("haft-plugin", Allowed::Only(&["haft"])),
     ("haft-sandbox", Allowed::Only(&["haft"])),
     ("haft-store", Allowed::Only(&["haft"])),
     ("haft-tools", Allowed::Only(&["haft", "haft-sandbox"])),

@@ -1,0 +1,83 @@
+// What a plugin is given when it starts. Parts that cost something to make are made when they are first used.
+import { internal, log, request } from "haft:ops";
+
+const { defineProperty } = Object;
+
+export function pluginInput(given) {
+  const input = {
+    client: client([]),
+    project: given.project,
+    directory: given.directory,
+    worktree: given.worktree,
+    experimental_workspace: {
+      register() {
+        throw new Error("haft has no workspace adapters: experimental_workspace.register is not supported");
+      },
+    },
+  };
+  lazy(input, "serverUrl", () => {
+    const { URL } = internal("web/url");
+    return new URL(given.serverUrl ?? "http://localhost:4096");
+  });
+  input.$ = shell(given.directory);
+  return input;
+}
+
+// The SDK's client has a few hundred methods. Each is a question to haft, which answers the ones it knows and says so of the
+// others.
+function client(path) {
+  const call = () => {};
+  return new Proxy(call, {
+    get(_, name) {
+      // Whoever awaits the client must not find a promise.
+      if (typeof name !== "string" || name === "then" || name === "toJSON") return undefined;
+      return client([...path, name]);
+    },
+    apply(_, __, args) {
+      const name = path.join(".");
+      if (name === "app.log") return logged(args[0]);
+      return request("client", { path: name, args });
+    },
+  });
+}
+
+async function logged(options) {
+  const body = options?.body ?? options ?? {};
+  const extra = body.extra === undefined ? "" : ` ${JSON.stringify(body.extra)}`;
+  const service = body.service === undefined ? "" : `${body.service}: `;
+  log(`${body.level ?? "info"}`, `${service}${body.message ?? ""}${extra}`);
+  return { data: true };
+}
+
+function shell(directory) {
+  let made;
+  const made$ = () => {
+    if (made === undefined) {
+      const { $ } = internal("bun/index");
+      made = directory && typeof $.Shell === "function" ? new $.Shell().cwd(directory) : $;
+    }
+    return made;
+  };
+  return new Proxy(() => {}, {
+    apply: (_, self, args) => Reflect.apply(made$(), self, args),
+    construct: (_, args) => Reflect.construct(made$(), args),
+    get: (_, name) => {
+      const value = made$()[name];
+      return typeof value === "function" && name !== "Shell" ? value.bind(made$()) : value;
+    },
+    has: (_, name) => name in made$(),
+    set: (_, name, value) => Reflect.set(made$(), name, value),
+  });
+}
+
+function lazy(object, name, make) {
+  defineProperty(object, name, {
+    configurable: true,
+    enumerable: true,
+    get() {
+      const value = make();
+      defineProperty(object, name, { configurable: true, enumerable: true, writable: true, value });
+      return value;
+    },
+  });
+}

@@ -1,0 +1,115 @@
+// The host inside QuickJS. Rust holds the protocol and calls these four functions; what they return or throw it turns into
+// answers. What is kept here is kept in objects without a prototype, which a plugin cannot reach.
+import { importFile, internal, metadata, request, resolve } from "haft:ops";
+import { argumentsOf, hookNames, pluginsOf, resultOf, runHooks, toolsOf, wordsFor } from "./contract.js";
+
+const { create, defineProperty } = Object;
+
+const tools = create(null);
+const running = create(null);
+let hooks = [];
+
+/** Looks through the exports of a file that was evaluated. */
+export async function load(kind, file, namespace, options, input) {
+  if (kind === "module") return { tools: [], hooks: [], skipped: [] };
+  let found;
+  if (kind === "plugin") {
+    const { pluginInput } = internal("host/input");
+    found = await pluginsOf(namespace, pluginInput(input ?? {}), options);
+    hooks = found.hooks;
+  } else {
+    found = toolsOf(namespace);
+  }
+  const described = [];
+  for (let i = 0; i < found.tools.length; i++) {
+    const { key, definition } = found.tools[i];
+    try {
+      const { parameters, check } = argumentsOf(definition, () => zodOf(file));
+      tools[key] = { definition, check };
+      described[described.length] = { key, description: textOf(definition.description), parameters };
+    } catch (error) {
+      if (error?.name === "InternalError") throw error;
+      found.skipped[found.skipped.length] = { export: key, why: `${error?.message ?? error}` };
+    }
+  }
+  return { tools: described, hooks: kind === "plugin" ? hookNames(hooks) : [], skipped: found.skipped };
+}
+
+/** Runs a tool. */
+export async function call(id, key, args, context) {
+  const tool = tools[key];
+  if (tool === undefined) throw new Error(`there is no tool \`${key}\` in this file`);
+  const order = (running[id] = { controller: null, aborted: false });
+  try {
+    const checked = await tool.check(args);
+    if (checked.issues) return { input: { issues: checked.issues, message: wordsFor(tool.definition, checked.error) } };
+    const result = await tool.definition.execute(checked.value, contextOf(id, order, context ?? {}));
+    return resultOf(result, key);
+  } finally {
+    delete running[id];
+  }
+}
+
+/** Runs a hook of every plugin in the file. */
+export async function hook(id, name, input, output) {
+  return runHooks(hooks, name, input, output);
+}
+
+/** Fires the signal of a call. */
+export function abort(id) {
+  const order = running[id];
+  if (order === undefined) return;
+  order.aborted = true;
+  if (order.controller !== null) order.controller.abort();
+}
+
+function contextOf(id, order, given) {
+  const context = {
+    sessionID: given.sessionID,
+    messageID: given.messageID,
+    agent: given.agent,
+    callID: given.callID,
+    directory: given.directory,
+    worktree: given.worktree,
+    extra: given.extra ?? {},
+    messages: given.messages ?? [],
+    metadata(update) {
+      metadata(id, { title: update?.title, metadata: update?.metadata });
+    },
+    async ask(question) {
+      await request("permission", question, id);
+    },
+  };
+  // Most tools never look at their signal, and the code behind it is not small.
+  defineProperty(context, "abort", {
+    enumerable: true,
+    configurable: true,
+    get() {
+      if (order.controller === null) {
+        const { AbortController } = internal("web/abort");
+        order.controller = new AbortController();
+        if (order.aborted) order.controller.abort();
+      }
+      return order.controller.signal;
+    },
+  });
+  return context;
+}
+
+/** The copy of zod that a file uses: of its packages if they are installed, and ours otherwise. */
+function zodOf(file) {
+  const plugin = installed("@opencode-ai/plugin", file);
+  if (plugin?.tool?.schema?.toJSONSchema) return plugin.tool.schema;
+  const zod = installed("zod", file);
+  if (zod) return zod.z ?? zod;
+  return internal("zod/index");
+}
+
+function installed(name, file) {
+  const found = resolve(name, file, "import");
+  return found.kind === "file" ? importFile(found.path) : undefined;
+}
+
+function textOf(description) {
+  return typeof description === "string" ? description : description === undefined || description === null ? "" : `${description}`;
+}

@@ -1,0 +1,75 @@
+//! The inside of a plugin's process: one QuickJS engine that loads one file and serves it over lines of JSON.
+//!
+//! Everything that matters is decided here in Rust, and not in JavaScript that the file could tamper with: the
+//! protocol, which module may import which, which order a promise belongs to. One thread runs the engine, another
+//! reads lines, and each child process has a few that wait for it; they meet in one queue of events ([`turn`]).
+
+use std::io::{Read, Write};
+use std::process::ExitCode;
+use std::time::Duration;
+
+mod failure;
+mod host;
+mod modules;
+mod ops;
+mod orders;
+mod protocol;
+mod realm;
+mod rejections;
+mod turn;
+mod typescript;
+mod watch;
+mod wire;
+
+/// What an engine may use.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// The memory of the JavaScript heap, buffers included.
+    pub memory_bytes: usize,
+    /// The stack of JavaScript; past it a `RangeError` is thrown.
+    pub stack_bytes: usize,
+    /// How many modules one file may pull in.
+    pub modules: usize,
+    /// How much source text they may have together.
+    pub source_bytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { memory_bytes: 256 << 20, stack_bytes: 2 << 20, modules: 5_000, source_bytes: 64 << 20 }
+    }
+}
+
+/// Serves one file until `input` ends. It takes the process for itself: child processes that JavaScript started
+/// are ended with it, and when the engine cannot go on the process exits.
+pub fn serve(
+    input: impl Read + Send + 'static,
+    output: impl Write + Send + 'static,
+    limits: Limits,
+) -> ExitCode {
+    // The engine's thread has a stack of known size, above what JavaScript may use of it.
+    let stack = limits.stack_bytes + ENGINE_STACK_BYTES;
+    let engine = std::thread::Builder::new().name("engine".into()).stack_size(stack);
+    match engine.spawn(move || turn::run(input, output, limits)).map(std::thread::JoinHandle::join) {
+        Ok(Ok(())) => ExitCode::SUCCESS,
+        Ok(Err(_)) | Err(_) => ExitCode::FAILURE,
+    }
+}
+
+/// For Rust code that JavaScript calls, and for the parser.
+const ENGINE_STACK_BYTES: usize = 6 << 20;
+
+/// How long a child process may take to end after it was asked to.
+const CHILD_GRACE: Duration = Duration::from_millis(50);
+
+/// Ends the process and with it what it started.
+fn end(code: i32) -> ! {
+    ops::end_children();
+    std::process::exit(code)
+}
+
+/// Ends the process because the engine cannot go on; the reason goes to stderr, which haft keeps.
+fn give_up(why: &str) -> ! {
+    let _ = writeln!(std::io::stderr(), "plugin host: {why}");
+    end(1)
+}

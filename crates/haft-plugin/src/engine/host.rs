@@ -1,0 +1,160 @@
+//! What Rust functions that JavaScript calls have in common. A process holds one engine on one thread, so this
+//! hangs on that thread: functions of the engine cannot be given anything else.
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::VecDeque;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant};
+
+use rquickjs::{Ctx, Function, Persistent, Promise, Result, Value};
+
+use super::Limits;
+use super::modules::Modules;
+use super::ops::{Asks, Children, Descriptors, Timers};
+use super::orders::Orders;
+use super::realm::Intrinsics;
+use super::rejections::Rejections;
+use super::turn::Event;
+use super::watch::Watch;
+use super::wire::Wire;
+
+pub(super) struct Host {
+    pub(super) wire: Wire,
+    pub(super) watch: Arc<Watch>,
+    pub(super) limits: Limits,
+    pub(super) inbox: Inbox,
+    pub(super) orders: RefCell<Orders>,
+    pub(super) modules: RefCell<Modules>,
+    pub(super) timers: RefCell<Timers>,
+    pub(super) asks: RefCell<Asks>,
+    pub(super) children: RefCell<Children>,
+    pub(super) descriptors: RefCell<Descriptors>,
+    pub(super) rejections: RefCell<Rejections>,
+    pub(super) intrinsics: OnceCell<Intrinsics>,
+    pub(super) started: Instant,
+}
+
+thread_local! {
+    static HOST: OnceCell<Rc<Host>> = const { OnceCell::new() };
+}
+
+/// The host of this thread.
+pub(super) fn host() -> Rc<Host> {
+    HOST.with(|host| host.get().cloned()).expect("functions of the engine run on its thread")
+}
+
+impl Host {
+    pub(super) fn install(host: Host) -> Rc<Host> {
+        let host = Rc::new(host);
+        HOST.with(|slot| {
+            // A second engine on the same thread would be a mistake of this crate.
+            assert!(slot.set(Rc::clone(&host)).is_ok(), "one engine for each thread");
+        });
+        host
+    }
+
+    pub(super) fn intrinsics(&self) -> &Intrinsics {
+        self.intrinsics.get().expect("the realm is set up before any code runs")
+    }
+
+    /// The order that runs now: the one whose code was entered, or the only one there is.
+    pub(super) fn current(&self) -> Option<u64> {
+        self.watch.running().or_else(|| self.orders.borrow().only())
+    }
+}
+
+/// Events in the order they came; those that arrive while code waits for one of them are kept.
+pub(super) struct Inbox {
+    pub(super) sender: Sender<Event>,
+    receiver: Receiver<Event>,
+    kept: RefCell<VecDeque<Event>>,
+}
+
+impl Inbox {
+    pub(super) fn new((sender, receiver): (Sender<Event>, Receiver<Event>)) -> Inbox {
+        Inbox { sender, receiver, kept: RefCell::default() }
+    }
+
+    /// Takes the next event, waiting no longer than `wait`.
+    pub(super) fn next(&self, wait: Option<Duration>) -> Option<Event> {
+        if let Some(event) = self.kept.borrow_mut().pop_front() {
+            return Some(event);
+        }
+        match wait {
+            Some(wait) => match self.receiver.recv_timeout(wait) {
+                Ok(event) => Some(event),
+                Err(RecvTimeoutError::Timeout) => None,
+                Err(RecvTimeoutError::Disconnected) => Some(Event::Closed),
+            },
+            None => Some(self.receiver.recv().unwrap_or(Event::Closed)),
+        }
+    }
+
+    /// Waits for an event that `wanted` takes, and keeps the others for later.
+    pub(super) fn wait_for<T>(
+        &self,
+        mut wanted: impl FnMut(Event) -> std::result::Result<T, Box<Event>>,
+    ) -> T {
+        loop {
+            let event = self.receiver.recv().unwrap_or(Event::Closed);
+            match wanted(event) {
+                Ok(found) => return found,
+                Err(event) => self.kept.borrow_mut().push_back(*event),
+            }
+        }
+    }
+
+    /// Takes the aborts that have arrived, out of turn.
+    pub(super) fn aborts(&self) -> Vec<u64> {
+        let mut kept = self.kept.borrow_mut();
+        kept.extend(self.receiver.try_iter());
+        let mut aborts = Vec::new();
+        kept.retain(|event| match event.aborts() {
+            Some(id) => {
+                aborts.push(id);
+                false
+            }
+            None => true,
+        });
+        aborts
+    }
+}
+
+/// A promise that Rust settles.
+pub(super) struct Deferred {
+    resolve: Persistent<Function<'static>>,
+    reject: Persistent<Function<'static>>,
+}
+
+impl Deferred {
+    pub(super) fn new<'js>(ctx: &Ctx<'js>) -> Result<(Promise<'js>, Deferred)> {
+        let (promise, resolve, reject) = ctx.promise()?;
+        let deferred =
+            Deferred { resolve: Persistent::save(ctx, resolve), reject: Persistent::save(ctx, reject) };
+        Ok((promise, deferred))
+    }
+
+    /// Settles the promise with what `value` makes; what it throws is what the promise is rejected with.
+    pub(super) fn settle<'js>(self, ctx: &Ctx<'js>, value: Result<Value<'js>>) -> Result<()> {
+        match value {
+            Ok(value) => self.resolve.restore(ctx)?.call((value,)),
+            Err(error) => {
+                let thrown = super::failure::thrown(ctx, error);
+                self.reject.restore(ctx)?.call((thrown,))
+            }
+        }
+    }
+}
+
+/// Numbers that are never given twice.
+#[derive(Default)]
+pub(super) struct Counter(Cell<u32>);
+
+impl Counter {
+    pub(super) fn next(&self) -> u32 {
+        self.0.set(self.0.get() + 1);
+        self.0.get()
+    }
+}

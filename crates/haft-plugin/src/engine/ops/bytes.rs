@@ -1,0 +1,36 @@
+//! Bytes from JavaScript and to it. The engine's buffers cannot be read without unsafe code, so their bytes come as
+//! base64, by the engine's own function, taken before anybody could replace it.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use rquickjs::function::This;
+use rquickjs::{ArrayBuffer, Ctx, Error, FromJs, Object, Result, TypedArray, Value};
+
+use super::super::host::host;
+
+/// Bytes that JavaScript gives: an array of bytes, a buffer, or text, which is UTF-8.
+pub(super) struct Bytes(pub(super) Vec<u8>);
+
+impl<'js> FromJs<'js> for Bytes {
+    fn from_js(ctx: &Ctx<'js>, value: Value<'js>) -> Result<Bytes> {
+        if value.is_string() {
+            return String::from_js(ctx, value).map(|text| Bytes(text.into_bytes()));
+        }
+        let object = Object::from_value(value)?;
+        let array = match ArrayBuffer::from_object(object.clone()) {
+            Some(buffer) => TypedArray::<u8>::from_arraybuffer(buffer)?.into_object(),
+            None => object,
+        };
+        let to_base64 = host().intrinsics().to_base64.clone().restore(ctx)?;
+        let text: String = to_base64.call((This(array),))?;
+        let bytes = STANDARD
+            .decode(text)
+            .map_err(|error| Error::new_from_js_message("Uint8Array", "bytes", error.to_string()))?;
+        Ok(Bytes(bytes))
+    }
+}
+
+/// A buffer of the engine's own, which counts against its memory.
+pub(super) fn buffer<'js>(ctx: &Ctx<'js>, bytes: &[u8]) -> Result<ArrayBuffer<'js>> {
+    ArrayBuffer::new_copy(ctx.clone(), bytes)
+}

@@ -1,0 +1,120 @@
+//! The loop: run what can run, answer what has settled, then wait for the next event.
+
+use std::cell::{OnceCell, RefCell};
+use std::io::{Read, Write};
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
+
+use rquickjs::{Context, Runtime};
+
+use super::host::{Host, Inbox, host};
+use super::modules::Modules;
+use super::ops::{ChildEvent, Descriptors};
+use super::protocol::{Failure, Incoming, Order};
+use super::watch::Watch;
+use super::wire::{self, Wire};
+use super::{Limits, ops, orders, realm};
+
+/// How long jobs may go on before aborts are looked for.
+const JOBS_AT_ONCE: Duration = Duration::from_millis(20);
+
+pub(super) enum Event {
+    Incoming(Result<Incoming, (Option<u64>, String)>),
+    /// haft is gone.
+    Closed,
+    Child(ChildEvent),
+}
+
+impl Event {
+    /// The order this event aborts, if that is what it does.
+    pub(super) fn aborts(&self) -> Option<u64> {
+        match self {
+            Event::Incoming(Ok(Incoming::Order(Order::Abort { id }))) => Some(*id),
+            Event::Incoming(_) | Event::Closed | Event::Child(_) => None,
+        }
+    }
+}
+
+pub(super) fn run(input: impl Read + Send + 'static, output: impl Write + Send + 'static, limits: Limits) {
+    let events = channel();
+    let watch = Arc::new(Watch::default());
+    wire::listen(input, events.0.clone(), Arc::clone(&watch));
+    let host = Host::install(Host {
+        wire: Wire::new(output),
+        watch,
+        inbox: Inbox::new(events),
+        orders: RefCell::default(),
+        modules: RefCell::new(Modules::new(&limits)),
+        timers: RefCell::default(),
+        asks: RefCell::default(),
+        children: RefCell::default(),
+        descriptors: RefCell::new(Descriptors::default()),
+        rejections: RefCell::default(),
+        intrinsics: OnceCell::new(),
+        started: Instant::now(),
+        limits,
+    });
+    let (runtime, context) = match realm::build(&host.limits) {
+        Ok(built) => built,
+        Err(error) => super::give_up(&format!("the engine does not start: {error}")),
+    };
+    loop {
+        settle_down(&runtime, &context);
+        let wait = host.timers.borrow().until_next();
+        match host.inbox.next(wait) {
+            Some(Event::Closed) => super::end(0),
+            Some(Event::Incoming(Ok(incoming))) => context.with(|ctx| take(&ctx, incoming)),
+            Some(Event::Incoming(Err((id, why)))) => {
+                host.wire.failed(
+                    id,
+                    &Failure::Protocol { message: format!("not a line of this protocol: {why}") },
+                );
+            }
+            Some(Event::Child(event)) => context.with(|ctx| ops::child_event(&ctx, event)),
+            None => {}
+        }
+        context.with(|ctx| ops::fire_timers(&ctx));
+    }
+}
+
+fn take(ctx: &rquickjs::Ctx<'_>, incoming: Incoming) {
+    match incoming {
+        Incoming::Order(order) => orders::begin(ctx, order),
+        Incoming::Answer(answer) => ops::answered(ctx, answer),
+    }
+}
+
+/// Runs jobs until there are none, and answers the orders that are done.
+fn settle_down(runtime: &Runtime, context: &Context) {
+    let host = host();
+    loop {
+        let mut looked = Instant::now();
+        while runtime.is_job_pending() {
+            // A job that throws was interrupted or found no memory; what it belonged to is settled below.
+            if let Err(error) = runtime.execute_pending_job() {
+                context.with(|ctx| drop(ctx.catch()));
+                drop(error);
+            }
+            if host.watch.is_interrupted() {
+                break;
+            }
+            if looked.elapsed() > JOBS_AT_ONCE {
+                for id in host.inbox.aborts() {
+                    context.with(|ctx| orders::abort(&ctx, id));
+                }
+                looked = Instant::now();
+            }
+        }
+        context.with(|ctx| {
+            orders::interrupted(&ctx);
+            orders::settle(&ctx);
+        });
+        if !runtime.is_job_pending() {
+            context.with(|ctx| super::rejections::report(&ctx));
+        }
+        if !runtime.is_job_pending() {
+            return;
+        }
+    }
+}
