@@ -1,0 +1,3 @@
+// `sys` is `util` under its first name.
+export * from "haft:node/util";
+export { default } from "haft:node/util";

@@ -1,0 +1,1 @@
+export default [["x", () => { for (const n of ["URL","console","Buffer","process","Bun","fetch","setTimeout"]) if (!globalThis[n] && n!=="Bun") throw new Error(n); }]];
