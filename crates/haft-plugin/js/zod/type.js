@@ -1,0 +1,331 @@
+// The base of every schema: how a value runs through it, through its checks, and out of it as data or error.
+// A run passes a payload {value, issues} along and may turn into a promise; `_zod` carries the same fields and
+// the same `run` as the zod package's schemas do, so that schemas of both can stand inside each other.
+import { finish, normalize, settings, ZodAsyncError, ZodError } from "./issues.js";
+import { globalRegistry } from "./registry.js";
+
+/** True when an issue says that going on makes no sense (each one does, unless it says `continue`). */
+export function stopped(payload, from = 0) {
+  if (payload.aborted) return true;
+  for (let i = from; i < payload.issues.length; i++) if (payload.issues[i].continue !== true) return true;
+  return false;
+}
+
+/** Calls `next` with the result, now or when it has come. */
+export function after(result, next) {
+  return result instanceof Promise ? result.then(next) : next(result);
+}
+
+/** Puts `key` before the path of each issue. */
+export function under(key, issues) {
+  for (const issue of issues) (issue.path ??= []).unshift(key);
+  return issues;
+}
+
+/** True for objects that can have named fields. */
+export const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+/** True for objects made by a literal, JSON or without a prototype. */
+export function isPlain(value) {
+  if (!isObject(value)) return false;
+  const { constructor } = value;
+  // An own field may be called `constructor` too.
+  if (typeof constructor !== "function") return true;
+  return isObject(constructor?.prototype) && Object.hasOwn(constructor.prototype, "isPrototypeOf");
+}
+
+/** Runs all jobs, each of which may be a promise, then gives the payload. */
+export function settle(jobs, payload) {
+  return jobs.length ? Promise.all(jobs).then(() => payload) : payload;
+}
+
+function runChecks(payload, checks, ctx) {
+  let halted = stopped(payload);
+  let pending;
+  for (const check of checks) {
+    const { when } = check._zod.def;
+    if (when ? !when(payload) : halted) continue;
+    const before = payload.issues.length;
+    const done = check._zod.check(payload);
+    if (done instanceof Promise && ctx?.async === false) throw new ZodAsyncError();
+    const note = () => {
+      if (payload.issues.length > before) halted ||= stopped(payload, before);
+    };
+    if (pending || done instanceof Promise) {
+      pending = (pending ?? Promise.resolve()).then(async () => {
+        await done;
+        note();
+      });
+    } else note();
+  }
+  return pending ? pending.then(() => payload) : payload;
+}
+
+/** The part of a schema that other schemas work with. What is only now and then needed is worked out on demand. */
+class Internals {
+  constructor(schema, def) {
+    this.def = def;
+    this.constr = schema.constructor;
+    Object.defineProperty(this, "schema", { value: schema });
+  }
+  get version() {
+    return { major: 4, minor: 1, patch: 8 };
+  }
+  // The zod package asks by these names whether something is a schema.
+  get traits() {
+    const { name } = this.constr;
+    return new Set(["$ZodType", "ZodType", name, `$${name}`]);
+  }
+  get optin() {
+    return this.schema._optin();
+  }
+  get optout() {
+    return this.schema._optout();
+  }
+  get values() {
+    return this.schema._values();
+  }
+  get propValues() {
+    return this.schema._propValues();
+  }
+  get pattern() {
+    return this.schema._pattern();
+  }
+  get bag() {
+    return this.schema._bag();
+  }
+  parse(payload, ctx) {
+    return this.schema._parse(payload, ctx);
+  }
+  // Only schemas that are checks too (formats) have something to check.
+  check(payload) {
+    return this.schema._check?.(payload);
+  }
+  run(payload, ctx) {
+    const { schema } = this;
+    const checks = schema._checks();
+    if (!checks.length || ctx?.skipChecks) return schema._parse(payload, ctx);
+    if (ctx?.direction === "backward") {
+      // The checks speak about the decoded side, so they come before the way back; a dry run tells its type first.
+      const dry = schema._parse({ value: payload.value, issues: [] }, { ...ctx, skipChecks: true });
+      return after(dry, (dry) => {
+        if (stopped(dry)) return Object.assign(dry, { aborted: true });
+        return after(runChecks(payload, checks, ctx), (checked) => schema._parse(checked, ctx));
+      });
+    }
+    return after(schema._parse(payload, ctx), (parsed) => runChecks(parsed, checks, ctx));
+  }
+}
+
+function outcome(result, ctx) {
+  if (!result.issues.length) return { success: true, data: result.value };
+  return { success: false, error: new ZodError(result.issues.map((issue) => finish(issue, ctx))) };
+}
+
+export function safeParse(schema, value, params) {
+  const ctx = { ...params, async: false };
+  const result = schema._zod.run({ value, issues: [] }, ctx);
+  if (result instanceof Promise) throw new ZodAsyncError();
+  return outcome(result, ctx);
+}
+
+export async function safeParseAsync(schema, value, params) {
+  const ctx = { ...params, async: true };
+  return outcome(await schema._zod.run({ value, issues: [] }, ctx), ctx);
+}
+
+function dataOf(result) {
+  if (!result.success) throw result.error;
+  return result.data;
+}
+
+const back = (params) => ({ ...params, direction: "backward" });
+
+export const parse = (schema, value, params) => dataOf(safeParse(schema, value, params));
+export const parseAsync = async (schema, value, params) => dataOf(await safeParseAsync(schema, value, params));
+export const encode = (schema, value, params) => parse(schema, value, back(params));
+export const encodeAsync = (schema, value, params) => parseAsync(schema, value, back(params));
+export const safeEncode = (schema, value, params) => safeParse(schema, value, back(params));
+export const safeEncodeAsync = (schema, value, params) => safeParseAsync(schema, value, back(params));
+export { parse as decode, parseAsync as decodeAsync, safeParse as safeDecode, safeParseAsync as safeDecodeAsync };
+
+export function clone(schema, def, params) {
+  return schema.clone(def, params);
+}
+
+// Wrapping methods (`optional`, `array`, …) need classes that extend this one; index.js hands them in here.
+export const wrap = {};
+
+const ENTRIES = {
+  parse, safeParse, parseAsync, safeParseAsync, spa: safeParseAsync, encode, decode: parse, encodeAsync,
+  decodeAsync: parseAsync, safeEncode, safeDecode: safeParse, safeEncodeAsync, safeDecodeAsync: safeParseAsync,
+};
+
+export class ZodType {
+  constructor(def) {
+    this._zod = new Internals(this, def);
+    Object.defineProperty(this, "_zod", { enumerable: false });
+    this.def = def;
+    this.type = def.type;
+  }
+
+  // What each kind answers for itself.
+  _parse(payload) {
+    return payload;
+  }
+  _optin() {}
+  _optout() {}
+  _values() {}
+  _propValues() {}
+  _pattern() {}
+  _bag() {
+    return {};
+  }
+  _checks() {
+    return this.def.checks ?? [];
+  }
+  /** Raises an issue that stops the run. */
+  _fail(payload, issue) {
+    issue.input = payload.value;
+    issue.inst = this;
+    payload.issues.push(issue);
+    return payload;
+  }
+  _wrongType(payload, expected = this.type) {
+    return this._fail(payload, { expected, code: "invalid_type" });
+  }
+
+  get _def() {
+    return this.def;
+  }
+  get "~standard"() {
+    return {
+      vendor: "zod",
+      version: 1,
+      validate: (value) => {
+        const answer = (result) => (result.success ? { value: result.data } : { issues: result.error.issues });
+        try {
+          return answer(safeParse(this, value));
+        } catch (error) {
+          if (!(error instanceof ZodAsyncError)) throw error;
+          return safeParseAsync(this, value).then(answer);
+        }
+      },
+    };
+  }
+
+  clone(def, params) {
+    const copy = new this.constructor(def ?? this.def);
+    // A copy with the same definition goes on being described by the words given to its original.
+    if (!def || params?.parent) copy._zod.parent = this;
+    return copy;
+  }
+  check(...checks) {
+    const added = checks.map((check) =>
+      typeof check === "function" ? { _zod: { check, def: { check: "custom" } } } : check);
+    return this.clone({ ...this.def, checks: [...(this.def.checks ?? []), ...added] });
+  }
+  with(...checks) {
+    return this.check(...checks);
+  }
+  refine(test, params) {
+    return this.check(wrap.refine(test, params));
+  }
+  superRefine(test) {
+    return this.check(wrap.superRefine(test));
+  }
+  overwrite(change) {
+    return this.check(wrap.overwrite(change));
+  }
+  optional() {
+    return wrap.optional(this);
+  }
+  nullable() {
+    return wrap.nullable(this);
+  }
+  nullish() {
+    return wrap.optional(wrap.nullable(this));
+  }
+  nonoptional(params) {
+    return wrap.nonoptional(this, params);
+  }
+  array() {
+    return wrap.array(this);
+  }
+  or(other) {
+    return wrap.union([this, other]);
+  }
+  and(other) {
+    return wrap.intersection(this, other);
+  }
+  transform(change) {
+    return wrap.pipe(this, wrap.transform(change));
+  }
+  default(value) {
+    return wrap.default(this, value);
+  }
+  prefault(value) {
+    return wrap.prefault(this, value);
+  }
+  catch(value) {
+    return wrap.catch(this, value);
+  }
+  pipe(target) {
+    return wrap.pipe(this, target);
+  }
+  readonly() {
+    return wrap.readonly(this);
+  }
+  brand() {
+    return this;
+  }
+  register(registry, meta) {
+    registry.add(this, meta);
+    return this;
+  }
+  describe(description) {
+    return this.clone().register(globalRegistry, { description });
+  }
+  meta(...args) {
+    return args.length ? this.clone().register(globalRegistry, args[0]) : globalRegistry.get(this);
+  }
+  get description() {
+    return globalRegistry.get(this)?.description;
+  }
+  isOptional() {
+    return safeParse(this, undefined).success;
+  }
+  isNullable() {
+    return safeParse(this, null).success;
+  }
+}
+
+// These are handed around without their schema (`values.map(schema.parse)`), so each access gives a bound one.
+for (const [name, entry] of Object.entries(ENTRIES)) {
+  Object.defineProperty(ZodType.prototype, name, {
+    get() {
+      return (value, params) => entry(this, value, params);
+    },
+    set(value) {
+      Object.defineProperty(this, name, { value, writable: true, configurable: true });
+    },
+    configurable: true,
+  });
+}
+
+/** Gives a class one method per check. */
+export function addChecks(target, table) {
+  for (const [name, make] of Object.entries(table)) {
+    target.prototype[name] = function (...args) {
+      return this.check(make(...args));
+    };
+  }
+}
+
+/** The definition of a schema: its own fields, and what people gave as message or options. */
+export function definition(own, params) {
+  return { ...own, ...normalize(params) };
+}
+
+/** The zod 3 way to set one message function for everything. */
+export const setErrorMap = (map) => void (settings.customError = map);
+export const getErrorMap = () => settings.customError;
