@@ -1,7 +1,7 @@
 // Schemas that choose between others or join them: unions and intersections.
 import { finish } from "./issues.js";
 import * as regexes from "./regexes.js";
-import { definition, isObject, isPlain, stopped, ZodType } from "./type.js";
+import { adopt, definition, isObject, isPlain, stopped, ZodType } from "./type.js";
 
 const any = (options, side) => (options.some((option) => option._zod[side] === "optional") ? "optional" : undefined);
 
@@ -130,7 +130,8 @@ export class ZodIntersection extends ZodType {
     const { left, right } = this.def;
     const both = [left, right].map((side) => side._zod.run({ value: payload.value, issues: [] }, ctx));
     const join = ([a, b]) => {
-      payload.issues.push(...a.issues, ...b.issues);
+      adopt(payload, a.issues);
+      adopt(payload, b.issues);
       if (stopped(payload)) return payload;
       const merged = merge(a.value, b.value);
       if (merged.clash) throw new Error(`Unmergable intersection. Error path: ${JSON.stringify(merged.clash)}`);

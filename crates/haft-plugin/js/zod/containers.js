@@ -3,12 +3,28 @@
 import * as checks from "./checks.js";
 import { define, finish } from "./issues.js";
 import * as scalars from "./scalars.js";
-import { addChecks, after, definition, isObject, isPlain, settle, under, wrap, ZodType } from "./type.js";
+import { addChecks, adopt, definition, isObject, isPlain, wrap, ZodType } from "./type.js";
 
-/** Runs `schema` on `value` and hands the result to `take`; a promise of it is added to `jobs`. */
-function each(jobs, schema, value, ctx, take) {
-  const done = after(schema._zod.run({ value, issues: [] }, ctx), take);
-  if (done instanceof Promise) jobs.push(done);
+/** One pass over the parts of a value: collects issues and, if there are any, promises. */
+class Pass {
+  constructor(payload, ctx) {
+    this.payload = payload;
+    this.ctx = ctx;
+    this.jobs = [];
+  }
+  /** Runs `schema` on a part and hands what came out to `keep`; `key` says where the part was, if that can be said. */
+  part(schema, value, keep, key) {
+    const result = schema._zod.run({ value, issues: [] }, this.ctx);
+    if (result instanceof Promise) this.jobs.push(result.then((result) => this.take(result, keep, key)));
+    else this.take(result, keep, key);
+  }
+  take(result, keep, key) {
+    if (result.issues.length) adopt(this.payload, result.issues, key);
+    keep(result.value);
+  }
+  end() {
+    return this.jobs.length ? Promise.all(this.jobs).then(() => this.payload) : this.payload;
+  }
 }
 
 export class ZodObject extends ZodType {
@@ -37,25 +53,27 @@ export class ZodObject extends ZodType {
     if (!isObject(input)) return this._wrongType(payload);
     const { shape, keys, set } = this._fields();
     const result = (payload.value = {});
-    const jobs = [];
-    const take = (key) => (field) => {
-      if (field.issues.length) payload.issues.push(...under(key, field.issues));
-      if (field.value !== undefined || key in input) define(result, key, field.value);
+    const pass = new Pass(payload, ctx);
+    const field = (schema, key) => {
+      const keep = (value) => {
+        if (value !== undefined || key in input) define(result, key, value);
+      };
+      pass.part(schema, input[key], keep, key);
     };
-    for (const key of keys) each(jobs, shape[key], input[key], ctx, take(key));
+    for (const key of keys) field(shape[key], key);
     const { catchall } = this.def;
     if (catchall) {
       const unknown = [];
       for (const key of Object.keys(input)) {
         if (set.has(key)) continue;
         if (catchall._zod.def.type === "never") unknown.push(key);
-        else if (key !== "__proto__") each(jobs, catchall, input[key], ctx, take(key));
+        else if (key !== "__proto__") field(catchall, key);
       }
       if (unknown.length) {
         payload.issues.push({ code: "unrecognized_keys", keys: unknown, input, inst: this });
       }
     }
-    return settle(jobs, payload);
+    return pass.end();
   }
 
   #with(changes) {
@@ -160,21 +178,13 @@ export class ZodArray extends ZodType {
   nonempty(params) {
     return this.min(1, params);
   }
-  _bag() {
-    return checks.bagOf(this._checks());
-  }
   _parse(payload, ctx) {
     const input = payload.value;
     if (!Array.isArray(input)) return this._wrongType(payload);
     const result = (payload.value = new Array(input.length));
-    const jobs = [];
-    for (let i = 0; i < input.length; i++) {
-      each(jobs, this.def.element, input[i], ctx, (item) => {
-        if (item.issues.length) payload.issues.push(...under(i, item.issues));
-        result[i] = item.value;
-      });
-    }
-    return settle(jobs, payload);
+    const pass = new Pass(payload, ctx);
+    for (let i = 0; i < input.length; i++) pass.part(this.def.element, input[i], (item) => (result[i] = item), i);
+    return pass.end();
   }
 }
 addChecks(ZodArray, { min: checks.minLength, max: checks.maxLength, length: checks.length });
@@ -201,17 +211,13 @@ export class ZodTuple extends ZodType {
         return payload;
       }
     }
-    const jobs = [];
-    const item = (schema, i) =>
-      each(jobs, schema, input[i], ctx, (found) => {
-        if (found.issues.length) payload.issues.push(...under(i, found.issues));
-        result[i] = found.value;
-      });
+    const pass = new Pass(payload, ctx);
+    const item = (schema, i) => pass.part(schema, input[i], (found) => (result[i] = found), i);
     items.forEach((schema, i) => {
       if (i < input.length || i < required) item(schema, i);
     });
     if (rest) for (let i = items.length; i < input.length; i++) item(rest, i);
-    return settle(jobs, payload);
+    return pass.end();
   }
 }
 
@@ -227,19 +233,15 @@ export class ZodRecord extends ZodType {
     if (!isPlain(input)) return this._wrongType(payload);
     const { keyType, valueType } = this.def;
     const result = (payload.value = {});
-    const jobs = [];
-    const entry = (name, key) =>
-      each(jobs, valueType, input[name], ctx, (found) => {
-        if (found.issues.length) payload.issues.push(...under(name, found.issues));
-        define(result, key, found.value);
-      });
+    const pass = new Pass(payload, ctx);
+    const entry = (name, key) => pass.part(valueType, input[name], (found) => define(result, key, found), name);
     // Keys that can be listed are all wanted, and no others.
     const known = this.def.partial ? undefined : keyType._zod.values;
     if (known) {
       for (const key of known) if (/string|number|symbol/.test(typeof key)) entry(key, key);
       const keys = Object.keys(input).filter((key) => !known.has(key));
       if (keys.length) payload.issues.push({ code: "unrecognized_keys", input, inst: this, keys });
-      return settle(jobs, payload);
+      return pass.end();
     }
     for (const name of Reflect.ownKeys(input)) {
       if (name === "__proto__") continue;
@@ -251,7 +253,7 @@ export class ZodRecord extends ZodType {
         define(result, key.value, key.value);
       } else entry(name, key.value);
     }
-    return settle(jobs, payload);
+    return pass.end();
   }
 }
 
@@ -266,13 +268,13 @@ export class ZodMap extends ZodType {
     const input = payload.value;
     if (!(input instanceof Map)) return this._wrongType(payload);
     const result = (payload.value = new Map());
-    const jobs = [];
+    const pass = new Pass(payload, ctx);
     for (const [key, value] of input) {
       // Only a key that can stand in a path names the place; other keys carry their issues inside.
       const place = /string|number|symbol/.test(typeof key);
       const report = (issues, issue) => {
         if (!issues.length) return;
-        if (place) payload.issues.push(...under(key, issues));
+        if (place) adopt(payload, issues, key);
         else {
           issue.issues = issues.map((found) => finish(found, ctx));
           payload.issues.push({ ...issue, input, inst: this });
@@ -287,10 +289,10 @@ export class ZodMap extends ZodType {
         report(found.issues, { origin: "map", code: "invalid_element", key });
         result.set(foundKey.value, found.value);
       };
-      if (results.some((found) => found instanceof Promise)) jobs.push(Promise.all(results).then(take));
+      if (results.some((found) => found instanceof Promise)) pass.jobs.push(Promise.all(results).then(take));
       else take(results);
     }
-    return settle(jobs, payload);
+    return pass.end();
   }
 }
 
@@ -302,14 +304,9 @@ export class ZodSet extends ZodType {
     const input = payload.value;
     if (!(input instanceof Set)) return this._wrongType(payload);
     const result = (payload.value = new Set());
-    const jobs = [];
-    for (const item of input) {
-      each(jobs, this.def.valueType, item, ctx, (found) => {
-        payload.issues.push(...found.issues);
-        result.add(found.value);
-      });
-    }
-    return settle(jobs, payload);
+    const pass = new Pass(payload, ctx);
+    for (const item of input) pass.part(this.def.valueType, item, (found) => result.add(found));
+    return pass.end();
   }
 }
 addChecks(ZodSet, { min: checks.minSize, max: checks.maxSize, size: checks.size });

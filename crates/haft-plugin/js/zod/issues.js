@@ -141,7 +141,7 @@ export class ZodError extends Error {
     this.issues.push(issue);
   }
   addIssues(issues) {
-    this.issues.push(...issues);
+    for (const issue of issues) this.issues.push(issue);
   }
 }
 

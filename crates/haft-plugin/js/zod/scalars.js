@@ -14,9 +14,6 @@ function tryAs(payload, convert) {
 }
 
 class Numeric extends ZodType {
-  _bag() {
-    return checks.bagOf(this._checks());
-  }
   get minValue() {
     const { minimum, exclusiveMinimum } = this._bag();
     return minimum ?? exclusiveMinimum ?? null;
@@ -73,7 +70,7 @@ addChecks(ZodNumber, {
 /** A number of a machine type; as with string formats, it is its own first check. */
 export class ZodNumberFormat extends ZodNumber {
   _checks() {
-    return [this, ...(this.def.checks ?? [])];
+    return (this._own ??= [this, ...(this.def.checks ?? [])]);
   }
   _check(payload) {
     const { format, abort } = this.def;
@@ -120,7 +117,7 @@ addChecks(ZodBigInt, {
 
 export class ZodBigIntFormat extends ZodBigInt {
   _checks() {
-    return [this, ...(this.def.checks ?? [])];
+    return (this._own ??= [this, ...(this.def.checks ?? [])]);
   }
   _check(payload) {
     outOfRange(payload.value, checks.BIGINT_RANGES[this.def.format], "bigint", (issue) => {
@@ -280,9 +277,6 @@ export class ZodLiteral extends ZodType {
 export class ZodFile extends ZodType {
   _parse(payload) {
     return typeof File !== "undefined" && payload.value instanceof File ? payload : this._wrongType(payload);
-  }
-  _bag() {
-    return checks.bagOf(this._checks());
   }
 }
 addChecks(ZodFile, {

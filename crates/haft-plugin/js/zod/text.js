@@ -16,9 +16,6 @@ export class _ZodString extends ZodType {
     }
     return typeof payload.value === "string" ? payload : this._wrongType(payload);
   }
-  _bag() {
-    return checks.bagOf(this._checks());
-  }
   _pattern() {
     const bag = this._bag();
     return bag.patterns ? [...bag.patterns].at(-1) : regexes.string(bag);
@@ -49,7 +46,7 @@ export class ZodString extends _ZodString {}
 export class ZodStringFormat extends _ZodString {
   // The format itself is the first check.
   _checks() {
-    return [this, ...(this.def.checks ?? [])];
+    return (this._own ??= [this, ...(this.def.checks ?? [])]);
   }
   _check(payload) {
     const { def } = this;

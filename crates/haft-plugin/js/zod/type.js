@@ -1,6 +1,7 @@
 // The base of every schema: how a value runs through it, through its checks, and out of it as data or error.
 // A run passes a payload {value, issues} along and may turn into a promise; `_zod` carries the same fields and
 // the same `run` as the zod package's schemas do, so that schemas of both can stand inside each other.
+import { bagOf } from "./checks.js";
 import { finish, normalize, settings, ZodAsyncError, ZodError } from "./issues.js";
 import { globalRegistry } from "./registry.js";
 
@@ -16,10 +17,12 @@ export function after(result, next) {
   return result instanceof Promise ? result.then(next) : next(result);
 }
 
-/** Puts `key` before the path of each issue. */
-export function under(key, issues) {
-  for (const issue of issues) (issue.path ??= []).unshift(key);
-  return issues;
+/** Adds issues found inside a value to those of the value; `key` is where, if that can be said. */
+export function adopt(payload, issues, key) {
+  for (const issue of issues) {
+    if (key !== undefined) (issue.path ??= []).unshift(key);
+    payload.issues.push(issue);
+  }
 }
 
 /** True for objects that can have named fields. */
@@ -33,11 +36,6 @@ export function isPlain(value) {
   return isObject(constructor?.prototype) && Object.hasOwn(constructor.prototype, "isPrototypeOf");
 }
 
-/** Runs all jobs, each of which may be a promise, then gives the payload. */
-export function settle(jobs, payload) {
-  return jobs.length ? Promise.all(jobs).then(() => payload) : payload;
-}
-
 function runChecks(payload, checks, ctx) {
   let halted = stopped(payload);
   let pending;
@@ -47,15 +45,12 @@ function runChecks(payload, checks, ctx) {
     const before = payload.issues.length;
     const done = check._zod.check(payload);
     if (done instanceof Promise && ctx?.async === false) throw new ZodAsyncError();
-    const note = () => {
-      if (payload.issues.length > before) halted ||= stopped(payload, before);
-    };
     if (pending || done instanceof Promise) {
       pending = (pending ?? Promise.resolve()).then(async () => {
         await done;
-        note();
+        halted ||= stopped(payload, before);
       });
-    } else note();
+    } else halted ||= stopped(payload, before);
   }
   return pending ? pending.then(() => payload) : payload;
 }
@@ -74,24 +69,6 @@ class Internals {
   get traits() {
     const { name } = this.constr;
     return new Set(["$ZodType", "ZodType", name, `$${name}`]);
-  }
-  get optin() {
-    return this.schema._optin();
-  }
-  get optout() {
-    return this.schema._optout();
-  }
-  get values() {
-    return this.schema._values();
-  }
-  get propValues() {
-    return this.schema._propValues();
-  }
-  get pattern() {
-    return this.schema._pattern();
-  }
-  get bag() {
-    return this.schema._bag();
   }
   parse(payload, ctx) {
     return this.schema._parse(payload, ctx);
@@ -112,8 +89,22 @@ class Internals {
         return after(runChecks(payload, checks, ctx), (checked) => schema._parse(checked, ctx));
       });
     }
-    return after(schema._parse(payload, ctx), (parsed) => runChecks(parsed, checks, ctx));
+    const parsed = schema._parse(payload, ctx);
+    return parsed instanceof Promise
+      ? parsed.then((parsed) => runChecks(parsed, checks, ctx))
+      : runChecks(parsed, checks, ctx);
   }
+}
+
+// What schemas ask each other: may the input (or the output) be absent, which values are all there are (of the schema,
+// of each property), which pattern does a text of it match, what do its checks say. Kinds answer what applies to them.
+for (const name of ["optin", "optout", "values", "propValues", "pattern", "bag"]) {
+  const answer = `_${name}`;
+  Object.defineProperty(Internals.prototype, name, {
+    get() {
+      return this.schema[answer]?.();
+    },
+  });
 }
 
 function outcome(result, ctx) {
@@ -152,9 +143,10 @@ export function clone(schema, def, params) {
   return schema.clone(def, params);
 }
 
-// Wrapping methods (`optional`, `array`, …) need classes that extend this one; index.js hands them in here.
+/** The makers that methods call. They make classes that extend this one, so wrappers.js puts them in here. */
 export const wrap = {};
 
+const NO_CHECKS = [];
 const ENTRIES = {
   parse, safeParse, parseAsync, safeParseAsync, spa: safeParseAsync, encode, decode: parse, encodeAsync,
   decodeAsync: parseAsync, safeEncode, safeDecode: safeParse, safeEncodeAsync, safeDecodeAsync: safeParseAsync,
@@ -172,16 +164,11 @@ export class ZodType {
   _parse(payload) {
     return payload;
   }
-  _optin() {}
-  _optout() {}
-  _values() {}
-  _propValues() {}
-  _pattern() {}
   _bag() {
-    return {};
+    return bagOf(this._checks());
   }
   _checks() {
-    return this.def.checks ?? [];
+    return this.def.checks ?? NO_CHECKS;
   }
   /** Raises an issue that stops the run. */
   _fail(payload, issue) {
@@ -227,29 +214,8 @@ export class ZodType {
   with(...checks) {
     return this.check(...checks);
   }
-  refine(test, params) {
-    return this.check(wrap.refine(test, params));
-  }
-  superRefine(test) {
-    return this.check(wrap.superRefine(test));
-  }
-  overwrite(change) {
-    return this.check(wrap.overwrite(change));
-  }
-  optional() {
-    return wrap.optional(this);
-  }
-  nullable() {
-    return wrap.nullable(this);
-  }
   nullish() {
-    return wrap.optional(wrap.nullable(this));
-  }
-  nonoptional(params) {
-    return wrap.nonoptional(this, params);
-  }
-  array() {
-    return wrap.array(this);
+    return this.nullable().optional();
   }
   or(other) {
     return wrap.union([this, other]);
@@ -258,22 +224,7 @@ export class ZodType {
     return wrap.intersection(this, other);
   }
   transform(change) {
-    return wrap.pipe(this, wrap.transform(change));
-  }
-  default(value) {
-    return wrap.default(this, value);
-  }
-  prefault(value) {
-    return wrap.prefault(this, value);
-  }
-  catch(value) {
-    return wrap.catch(this, value);
-  }
-  pipe(target) {
-    return wrap.pipe(this, target);
-  }
-  readonly() {
-    return wrap.readonly(this);
+    return this.pipe(wrap.transform(change));
   }
   brand() {
     return this;
@@ -297,6 +248,17 @@ export class ZodType {
   isNullable() {
     return safeParse(this, null).success;
   }
+}
+
+for (const name of "optional nullable nonoptional array default prefault catch pipe readonly".split(" ")) {
+  ZodType.prototype[name] = function (...args) {
+    return wrap[name](this, ...args);
+  };
+}
+for (const name of ["refine", "superRefine", "overwrite"]) {
+  ZodType.prototype[name] = function (...args) {
+    return this.check(wrap[name](...args));
+  };
 }
 
 // These are handed around without their schema (`values.map(schema.parse)`), so each access gives a bound one.

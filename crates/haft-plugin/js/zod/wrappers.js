@@ -8,14 +8,17 @@ import * as scalars from "./scalars.js";
 import { string } from "./text.js";
 import { after, definition, isPlain, parse, parseAsync, wrap, ZodType } from "./type.js";
 
-/** A schema around `innerType` that is like it in every respect it does not say otherwise. */
-class Wrapper extends ZodType {
+/** A schema that holds another one as `innerType`. */
+class Holder extends ZodType {
   get _inner() {
     return this.def.innerType._zod;
   }
   unwrap() {
     return this.def.innerType;
   }
+}
+/** One that is like what it holds wherever it does not say otherwise. */
+class Wrapper extends Holder {
   _optin() {
     return this._inner.optin;
   }
@@ -27,10 +30,6 @@ class Wrapper extends ZodType {
   }
   _propValues() {
     return this._inner.propValues;
-  }
-  _pattern() {}
-  _parse(payload, ctx) {
-    return this._inner.run(payload, ctx);
   }
 }
 
@@ -50,7 +49,6 @@ export class ZodOptional extends Wrapper {
   _values() {
     return withValue(this._inner.values, undefined);
   }
-  _propValues() {}
   _pattern() {
     return patternOf(this, ")?");
   }
@@ -68,7 +66,6 @@ export class ZodNullable extends Wrapper {
   _values() {
     return withValue(this._inner.values, null);
   }
-  _propValues() {}
   _pattern() {
     return patternOf(this, "|null)");
   }
@@ -93,7 +90,6 @@ export class ZodDefault extends Wrapper {
     return "optional";
   }
   _optout() {}
-  _propValues() {}
   _parse(payload, ctx) {
     if (ctx?.direction === "backward") return this._inner.run(payload, ctx);
     const fill = (result) => {
@@ -109,7 +105,6 @@ export class ZodPrefault extends Wrapper {
     return "optional";
   }
   _optout() {}
-  _propValues() {}
   _parse(payload, ctx) {
     if (payload.value === undefined && ctx?.direction !== "backward") payload.value = this.def.defaultValue;
     return this._inner.run(payload, ctx);
@@ -119,7 +114,6 @@ export class ZodPrefault extends Wrapper {
 export class ZodNonOptional extends Wrapper {
   _optin() {}
   _optout() {}
-  _propValues() {}
   _values() {
     const { values } = this._inner;
     return values && new Set([...values].filter((value) => value !== undefined));
@@ -136,7 +130,6 @@ export class ZodCatch extends Wrapper {
   removeCatch() {
     return this.def.innerType;
   }
-  _propValues() {}
   _parse(payload, ctx) {
     if (ctx?.direction === "backward") return this._inner.run(payload, ctx);
     return after(this._inner.run(payload, ctx), (result) => {
@@ -160,21 +153,13 @@ export class ZodReadonly extends Wrapper {
   }
 }
 
-export class ZodSuccess extends Wrapper {
-  _optin() {}
-  _optout() {}
-  _values() {}
-  _propValues() {}
+export class ZodSuccess extends Holder {
   _parse(payload, ctx) {
     return after(this._inner.run(payload, ctx), (result) => ({ value: !result.issues.length, issues: [] }));
   }
 }
 
-export class ZodPromise extends Wrapper {
-  _optin() {}
-  _optout() {}
-  _values() {}
-  _propValues() {}
+export class ZodPromise extends Holder {
   _parse(payload, ctx) {
     return Promise.resolve(payload.value).then((value) => this._inner.run({ value, issues: [] }, ctx));
   }
@@ -189,6 +174,9 @@ export class ZodLazy extends Wrapper {
     return (this._known ??= this.def.getter());
   }
   _values() {}
+  _parse(payload, ctx) {
+    return this._inner.run(payload, ctx);
+  }
   _pattern() {
     return this._inner.pattern;
   }
@@ -269,7 +257,7 @@ export class ZodCodec extends ZodPipe {
 /** A test of one's own, as a schema (`z.custom`) or as a check (`refine`). */
 export class ZodCustom extends ZodType {
   _checks() {
-    return [this, ...(this.def.checks ?? [])];
+    return (this._own ??= [this, ...(this.def.checks ?? [])]);
   }
   _check(payload) {
     const { value } = payload;

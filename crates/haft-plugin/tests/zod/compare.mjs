@@ -1,11 +1,11 @@
 // Asks haft's zod and the zod package the same questions and reports where they differ:
 //   node compare.mjs --real DIR        DIR is a directory with node_modules/zod (4.1.8) in it
-//   node compare.mjs --real DIR --write FILE     also keeps the package's answers, for engines that cannot load it
+//   node compare.mjs --real DIR --write   also renews answers.mjs, which verify.mjs asks where the package is missing
 import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import * as ours from "../../js/zod/index.js";
-import { answers, show, size } from "./corpus.mjs";
+import { answers, digest, show, size } from "./corpus.mjs";
 import { DIFFERENCES } from "./differences.mjs";
 import { mixed, robustness } from "./robustness.mjs";
 
@@ -16,7 +16,7 @@ function option(name) {
 
 const real = option("--real");
 if (!real) {
-  console.error("usage: node compare.mjs --real DIR [--write FILE]\nInstall into DIR first: npm install --prefix DIR zod@4.1.8");
+  console.error("usage: node compare.mjs --real DIR [--write]\nInstall into DIR first: npm install --prefix DIR zod@4.1.8");
   process.exit(2);
 }
 const home = resolve(real, "node_modules/zod");
@@ -25,8 +25,14 @@ const theirs = await import(pathToFileURL(resolve(home, "index.js")));
 
 const mine = await answers(ours);
 const yours = await answers(theirs);
-const write = option("--write");
-if (write) writeFileSync(write, JSON.stringify(yours, null, 1));
+if (process.argv.includes("--write")) {
+  const digests = yours.map(([, answer]) => digest(answer));
+  const rows = [];
+  while (digests.length) rows.push(digests.splice(0, 12).join(" "));
+  const text = `// Written by compare.mjs --write: a digest of what zod ${version} answers to each question of the corpus.\n` +
+    `export default \`\n${rows.join("\n")}\n\`.trim().split(/\\s+/);\n`;
+  writeFileSync(new URL("./answers.mjs", import.meta.url), text);
+}
 
 let different = 0;
 // Schemas of both may meet in one tool (a package brings its own zod); each must work inside the other.

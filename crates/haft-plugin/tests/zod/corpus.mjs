@@ -3,6 +3,8 @@ import calls from "./corpus-calls.mjs";
 import shapes from "./corpus-shapes.mjs";
 import values from "./corpus-values.mjs";
 
+const DATE_TEXT = /[A-Z][a-z]{2} [A-Z][a-z]{2} \d\d \d{4} \d\d:\d\d:\d\d GMT[+-]\d{4}(?: \([^)]*\))?/g;
+
 /** Writes any value as text that tells apart what JSON does not: undefined, NaN, -0, bigints, dates, maps, sets. */
 export function show(value, depth = 0) {
   const rest = (item) => show(item, depth + 1);
@@ -12,6 +14,8 @@ export function show(value, depth = 0) {
   if (typeof value === "bigint") return `${value}n`;
   if (typeof value === "function") return "function";
   if (typeof value === "symbol") return String(value);
+  // Dates inside texts read differently by time zone and by engine.
+  if (typeof value === "string") return JSON.stringify(value).replace(DATE_TEXT, (text) => `Date(${Date.parse(text)})`);
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? String(value);
   if (value instanceof Date) return `Date(${+value})`;
   if (value instanceof RegExp) return String(value);
@@ -70,6 +74,13 @@ export async function answers(z) {
     all.push([source, answer]);
   }
   return all;
+}
+
+/** A short stand-in for an answer (FNV-1a over UTF-16 units), so that all of zod's answers fit in a small file. */
+export function digest(answer) {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < answer.length; i++) hash = Math.imul(hash ^ answer.charCodeAt(i), 0x01000193);
+  return (hash >>> 0).toString(16).padStart(8, "0");
 }
 
 /** How many schema expressions and calls there are. */
