@@ -1,12 +1,18 @@
 // Everything `z` has.
 import { ZodError } from "./issues.js";
+import { bigint, date, number } from "./numbers.js";
 import * as regexes from "./regexes.js";
+import { boolean } from "./scalars.js";
+import { string } from "./text.js";
 
 export * from "./text.js";
+export * from "./numbers.js";
 export * from "./scalars.js";
+export * from "./objects.js";
 export * from "./containers.js";
 export * from "./choices.js";
 export * from "./wrappers.js";
+export * from "./functions.js";
 export {
   endsWith, gt, gte, includes, length, lowercase, lt, lte, maxLength, maxSize, mime, minLength, minSize, multipleOf,
   negative, nonnegative, nonpositive, normalizeText as normalize, overwrite, positive, property, regex, size,
@@ -32,4 +38,15 @@ export const ZodIssueCode = {
   invalid_type: "invalid_type", too_big: "too_big", too_small: "too_small", invalid_format: "invalid_format",
   not_multiple_of: "not_multiple_of", unrecognized_keys: "unrecognized_keys", invalid_union: "invalid_union",
   invalid_key: "invalid_key", invalid_element: "invalid_element", invalid_value: "invalid_value", custom: "custom",
+};
+
+const coerced = (make) => (params) => {
+  const schema = make(params);
+  schema.def.coerce = true;
+  return schema;
+};
+/** `z.coerce`. */
+export const coerce = {
+  string: coerced(string), number: coerced(number), boolean: coerced(boolean), bigint: coerced(bigint),
+  date: coerced(date),
 };

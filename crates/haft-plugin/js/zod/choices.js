@@ -1,7 +1,8 @@
 // Schemas that choose between others or join them: unions and intersections.
 import { finish } from "./issues.js";
 import * as regexes from "./regexes.js";
-import { adopt, definition, isObject, isPlain, stopped, ZodType } from "./type.js";
+import { adopt, isObject, isPlain, stopped } from "./run.js";
+import { definition, ZodType } from "./type.js";
 
 const any = (options, side) => (options.some((option) => option._zod[side] === "optional") ? "optional" : undefined);
 

@@ -74,6 +74,10 @@ export default [
   // defaults are not shared between parses
   "(() => { const s = z.object({a: z.object({n: z.int()}).default({n: 1})}); s.parse({}).a.n = 5; return s.parse({}).a.n; })()", "(() => { const s = z.array(z.int()).default([]); s.parse(undefined).push(1); return s.parse(undefined).length; })()", "Object.isFrozen(z.object({}).readonly().parse({}))",
   "(() => { const input = {a: {b: 1}}; const out = z.object({a: z.object({b: z.int()})}).parse(input); return out !== input && out.a !== input.a; })()", "(() => { const d = new Date(0); return z.date().parse(d) === d; })()",
+  "(() => { let n = 0; const s = z.number().default(() => ++n).refine(() => true); return [s.parse(undefined), s.parse(undefined)]; })()",
+  "(() => { let n = 0; const s = z.number().default(() => ++n).describe('x'); n = 0; return [s.parse(undefined), s.parse(undefined)]; })()",
+  "(() => { const N = z.object({v: z.int(), get b() { return N.optional(); }}).strict().refine(() => true).describe('x'); return N.safeParse({v: 1, b: {v: 2, c: 3}}).error.issues; })()",
+  "(() => { const N = z.object({v: z.int(), get b() { return z.array(N).optional(); }}).partial().extend({c: z.string().optional()}).omit({v: true}); return [N.parse({b: [{c: 'x'}]}), z.toJSONSchema(N)]; })()",
   // prototypes stay clean
   "(() => { const out = z.looseObject({}).parse(JSON.parse('{\"a\": 1, \"b\": {\"__proto__\": 1}}')); return [({}).x, Object.keys(out)]; })()", "(() => { z.record(z.string(), z.any()).parse(JSON.parse('{\"__proto__\": {\"polluted\": 1}}')); return ({}).polluted; })()", "(() => { z.object({}).catchall(z.any()).parse(JSON.parse('{\"constructor\": {\"prototype\": {\"polluted\": 1}}}')); return ({}).polluted; })()",
   "Object.getPrototypeOf(z.object({a: z.any()}).parse({a: 1})) === Object.prototype",

@@ -9,6 +9,11 @@ export const DIFFERENCES = [
     reason: "zod loses the digits of a value written with an exponent and accepts it",
   },
   {
+    question:
+      "(() => { let n = 0; const s = z.number().default(() => ++n).refine(() => true); return [s.parse(undefined), s.parse(undefined)]; })()",
+    reason: "zod 4.1.8 calls the function of a default once for all when a check is added after it",
+  },
+  {
     question: "z.success(z.string()) on input 1: 1",
     reason: "zod 4.1.8 fails on what z.success is there to catch, unless it parses asynchronously",
   },
