@@ -88,6 +88,8 @@ export function finish(raw, ctx) {
       wordsOf(settings.customError?.(raw)) ?? wordsOf((settings.localeError ?? english)(raw)) ?? "Invalid input";
   }
   delete full.inst;
+  // Later versions of the zod package name the schema under this key too.
+  if (full.schema?._zod) delete full.schema;
   delete full.continue;
   if (!ctx?.reportInput) delete full.input;
   return full;

@@ -129,6 +129,8 @@ function transforms(schema, seen = new Set()) {
     case "set": return inside(def.valueType);
     case "pipe": return inside(def.in, def.out);
     case "lazy": return inside(def.getter());
+    // What is caught comes out as it is told, whatever happens inside.
+    case "catch": return false;
     default: return inside(def.innerType);
   }
 }

@@ -49,12 +49,11 @@ export class ZodOptional extends Wrapper {
     return patternOf(this, ")?");
   }
   _parse(payload, ctx) {
-    const absent = payload.value === undefined;
     if (this._inner.optin === "optional") {
       return after(this._inner.run(payload, ctx), (result) =>
-        result.issues.length && absent ? { issues: [], value: undefined } : result);
+        result.issues.length && payload.value === undefined ? { issues: [], value: undefined } : result);
     }
-    return absent ? payload : this._inner.run(payload, ctx);
+    return payload.value === undefined ? payload : this._inner.run(payload, ctx);
   }
 }
 

@@ -50,6 +50,7 @@ export default [
   ["z.tuple([z.string()], z.number())", "['a'], ['a', 1, 2], ['a', 'b'], []"], ["z.tuple([z.string()]).rest(z.boolean())", "['a', true], ['a', 1]"],
   ["z.tuple([z.string(), z.number().optional()])", "['a'], ['a', 1], ['a', undefined], []"],
   ["z.tuple([])", "[], [1]"], ["z.tuple([z.string(), z.string().default('d')])", "['a'], ['a', undefined]"],
+  ["z.tuple([z.string().optional()])", "['a'], [], ['a', 'b']"],
   ["z.tuple([z.string(), z.string(), z.string()], 'three')", "['a'], 1"],
   // records, maps, sets
   ["z.record(z.string(), z.number())", "{}, {a: 1}, {a: 'x', b: 2}, [], null, new Map(), new Date(0)"],
@@ -86,7 +87,7 @@ export default [
   ["z.string().optional()", "undefined, 'a', null, 1"], ["z.string().nullable()", "null, 'a', undefined, 1"], ["z.string().nullish()", "null, undefined, 'a', 1"],
   ["z.string().default('d')", "undefined, 'a', null"], ["z.string().default(() => 'made')", "undefined"], ["z.number().default(5).optional()", "undefined, 1"],
   ["z.string().transform(s => s.length).default(7)", "undefined, 'abc'"], ["z.string().transform(s => s.length).prefault('four')", "undefined, 'abc'"],
-  ["z.string().trim().prefault('  x ')", "undefined"], ["z.string().min(5).default('x')", "undefined"], ["z.string().min(5).prefault('x')", "undefined"],
+  ["z.string().trim().prefault('  x ')", "undefined"], ["z.string().min(5).default('x')", "undefined"], ["z.string().min(5).prefault('x')", "undefined"], ["z.int().prefault('x').optional()", "undefined"], ["z.string().transform(s => s).catch('c')", "1"],
   ["z.object({a: z.number().default(1)}).default({a: 2})", "undefined, {}"], ["z.object({a: z.number().default(1)}).prefault({})", "undefined"],
   ["z.array(z.string()).default([])", "undefined, ['a']"], ["z.string().catch('c')", "1, 'a', undefined"], ["z.number().catch(ctx => ctx.error.issues.length)", "'x'"],
   ["z.string().readonly()", "'a', 1"], ["z.array(z.number()).readonly()", "[1]"], ["z.string().brand()", "'a', 1"], ["z.string().brand('Id').min(2)", "'a'"],
