@@ -1,9 +1,13 @@
 // Everything `z` has.
 import { ZodError } from "./issues.js";
+import { toJSONSchema } from "./json-schema.js";
 import { bigint, date, number } from "./numbers.js";
 import * as regexes from "./regexes.js";
 import { boolean } from "./scalars.js";
 import { string } from "./text.js";
+import { wrap } from "./type.js";
+
+wrap.toJSONSchema = toJSONSchema;
 
 export * from "./text.js";
 export * from "./numbers.js";
@@ -16,16 +20,15 @@ export * from "./functions.js";
 export {
   endsWith, gt, gte, includes, length, lowercase, lt, lte, maxLength, maxSize, mime, minLength, minSize, multipleOf,
   negative, nonnegative, nonpositive, normalizeText as normalize, overwrite, positive, property, regex, size,
-  startsWith, toLowerCase, toUpperCase, trim, uppercase,
+  slugify, startsWith, toLowerCase, toUpperCase, trim, uppercase,
 } from "./checks.js";
 export { config, flattenError, formatError, locales, prettifyError, treeifyError, ZodError } from "./issues.js";
 export { globalRegistry, registry, ZodRegistry } from "./registry.js";
-export { toJSONSchema } from "./json-schema.js";
 export {
   clone, decode, decodeAsync, encode, encodeAsync, getErrorMap, parse, parseAsync, safeDecode, safeDecodeAsync,
   safeEncode, safeEncodeAsync, safeParse, safeParseAsync, setErrorMap, ZodType,
 } from "./type.js";
-export { regexes };
+export { regexes, toJSONSchema };
 export { _default as default } from "./wrappers.js";
 export { ZodError as ZodRealError };
 export const $brand = Symbol("zod_brand");

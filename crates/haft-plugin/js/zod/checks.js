@@ -151,6 +151,11 @@ export const toLowerCase = () => overwrite((value) => value.toLowerCase());
 export const toUpperCase = () => overwrite((value) => value.toUpperCase());
 export const normalizeText = (form) => overwrite((value) => value.normalize(form));
 
+/** Makes text fit for addresses: letters, digits and single hyphens. */
+export const slugify = () =>
+  overwrite((value) =>
+    value.toLowerCase().trim().replace(/[^\w\s-]/g, "").replace(/[\s_-]+/g, "-").replace(/^-+|-+$/g, ""));
+
 const INT32 = [-2147483648, 2147483647];
 export const NUMBER_RANGES = {
   safeint: [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER], int32: INT32, uint32: [0, 4294967295],

@@ -51,9 +51,30 @@ export class ZodUnion extends ZodType {
       payload.value = near[0].value;
       return near[0];
     }
+    return this._none(results, payload, ctx);
+  }
+  _none(results, payload, ctx) {
     const errors = results.map((result) => result.issues.map((issue) => finish(issue, ctx)));
     payload.issues.push({ code: "invalid_union", input: payload.value, inst: this, errors });
     return payload;
+  }
+}
+
+/** Exactly one option must fit. */
+export class ZodXor extends ZodUnion {
+  _parse(payload, ctx) {
+    const runs = this.def.options.map((option) => option._zod.run({ value: payload.value, issues: [] }, ctx));
+    const judge = (results) => {
+      const fitting = results.filter((result) => !result.issues.length);
+      if (fitting.length === 1) {
+        payload.value = fitting[0].value;
+        return payload;
+      }
+      if (!fitting.length) return this._none(results, payload, ctx);
+      const matches = [...results.keys()].filter((i) => !results[i].issues.length);
+      return this._fail(payload, { code: "invalid_union", errors: [], inclusive: false, matches });
+    };
+    return runs.some((run) => run instanceof Promise) ? Promise.all(runs).then(judge) : judge(runs);
   }
 }
 
@@ -144,6 +165,8 @@ export class ZodIntersection extends ZodType {
 }
 
 export const union = (options, params) => new ZodUnion(definition({ type: "union", options }, params));
+export const xor = (options, params) =>
+  new ZodXor(definition({ type: "union", options, inclusive: false }, params));
 export const discriminatedUnion = (discriminator, options, params) =>
   new ZodDiscriminatedUnion(definition({ type: "union", options, discriminator }, params));
 export const intersection = (left, right) =>

@@ -71,19 +71,23 @@ export class ZodRecord extends ZodType {
     const result = (payload.value = {});
     const pass = new Pass(payload, ctx);
     const entry = (name, key) => pass.part(valueType, input[name], (found) => define(result, key, found), name);
+    const loose = this.def.mode === "loose";
+    const keep = (name) => name !== "__proto__" && define(result, name, input[name]);
     // Keys that can be listed are all wanted, and no others.
     const known = this.def.partial ? undefined : keyType._zod.values;
     if (known) {
       for (const key of known) if (/string|number|symbol/.test(typeof key)) entry(key, key);
       const keys = Object.keys(input).filter((key) => !known.has(key));
-      if (keys.length) payload.issues.push({ code: "unrecognized_keys", input, inst: this, keys });
+      if (loose) for (const key of keys) keep(key);
+      else if (keys.length) payload.issues.push({ code: "unrecognized_keys", input, inst: this, keys });
       return pass.end();
     }
     for (const name of Reflect.ownKeys(input)) {
       if (name === "__proto__") continue;
       const key = keyType._zod.run({ value: name, issues: [] }, ctx);
       if (key instanceof Promise) throw new Error("Async schemas not supported in object keys currently");
-      if (key.issues.length) {
+      if (key.issues.length && loose) keep(name);
+      else if (key.issues.length) {
         const issues = key.issues.map((issue) => finish(issue, ctx));
         payload.issues.push({ code: "invalid_key", origin: "record", issues, input: name, path: [name], inst: this });
         define(result, key.value, key.value);
@@ -159,5 +163,7 @@ export const record = (keyType, valueType, params) =>
   create(ZodRecord, { type: "record", keyType, valueType }, params);
 export const partialRecord = (keyType, valueType, params) =>
   create(ZodRecord, { type: "record", keyType, valueType, partial: true }, params);
+export const looseRecord = (keyType, valueType, params) =>
+  create(ZodRecord, { type: "record", keyType, valueType, mode: "loose" }, params);
 export const map = (keyType, valueType, params) => create(ZodMap, { type: "map", keyType, valueType }, params);
 export const set = (valueType, params) => create(ZodSet, { type: "set", valueType }, params);

@@ -5,6 +5,7 @@ import { array, record, tuple } from "./containers.js";
 import { normalize, ZodAsyncError, ZodEncodeError } from "./issues.js";
 import { number } from "./numbers.js";
 import * as regexes from "./regexes.js";
+import { globalRegistry } from "./registry.js";
 import { after } from "./run.js";
 import * as scalars from "./scalars.js";
 import { string } from "./text.js";
@@ -162,6 +163,13 @@ export const custom = (fn, params) => refine(fn ?? (() => true), { abort: true, 
 export function check(fn) {
   return { _zod: { check: fn, def: { check: "custom" }, onattach: [] } };
 }
+/** `describe` and `meta` in the form of checks. */
+export function meta(words) {
+  const self = check(() => {});
+  self._zod.onattach.push((schema) => globalRegistry.add(schema, { ...globalRegistry.get(schema), ...words }));
+  return self;
+}
+export const describe = (description) => meta({ description });
 export function superRefine(fn) {
   const self = check((payload) => fn(payload.value, withAddIssue(payload, self, true)));
   return self;
@@ -210,8 +218,8 @@ export function stringbool(options) {
 }
 
 // The methods of the base class, which cannot import what extends it, get their makers from here.
-const { catch: catchSchema, nonoptional, nullable, optional, prefault, readonly } = wrappers;
+const { catch: catchSchema, exactOptional, nonoptional, nullable, optional, prefault, readonly } = wrappers;
 Object.assign(wrap, {
-  array, catch: catchSchema, default: wrappers._default, intersection, nonoptional, nullable, optional,
+  array, catch: catchSchema, default: wrappers._default, exactOptional, intersection, nonoptional, nullable, optional,
   overwrite: checks.overwrite, pipe: pipeSchema, prefault, readonly, refine, superRefine, transform, union,
 });

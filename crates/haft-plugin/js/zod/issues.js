@@ -33,7 +33,7 @@ const NOUNS = {
   datetime: "ISO datetime", date: "ISO date", time: "ISO time", duration: "ISO duration",
   ipv4: "IPv4 address", ipv6: "IPv6 address", cidrv4: "IPv4 range", cidrv6: "IPv6 range",
   base64: "base64-encoded string", base64url: "base64url-encoded string", json_string: "JSON string",
-  e164: "E.164 number",
+  e164: "E.164 number", mac: "MAC address",
 };
 
 function size(word, issue, sign, bound) {
@@ -69,6 +69,8 @@ export function english(issue) {
       return `Invalid key in ${issue.origin}`;
     case "invalid_element":
       return `Invalid value in ${issue.origin}`;
+    case "invalid_union":
+      return issue.inclusive === false ? "Invalid input: more than one option matched" : "Invalid input";
     default:
       return "Invalid input";
   }

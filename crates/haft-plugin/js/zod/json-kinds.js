@@ -46,7 +46,7 @@ export class Kinds {
       }
       case "object": return this.object(schema, json, inside);
       case "union":
-        json.anyOf = def.options.map((option, i) => inside(option, "anyOf", i));
+        json[def.inclusive === false ? "oneOf" : "anyOf"] = def.options.map((option, i) => inside(option, "anyOf", i));
         return;
       case "intersection": {
         const sides = [inside(def.left, "allOf", 0), inside(def.right, "allOf", 1)];
@@ -55,11 +55,7 @@ export class Kinds {
         return;
       }
       case "tuple": return this.tuple(schema, json, inside);
-      case "record":
-        json.type = "object";
-        if (this.target !== "draft-4") json.propertyNames = inside(def.keyType, "propertyNames");
-        json.additionalProperties = inside(def.valueType, "additionalProperties");
-        return;
+      case "record": return this.record(schema, json, inside);
       case "enum": this.values(json, [...schema._zod.values]); return;
       case "literal": this.literal(json, def.values); return;
       case "file": this.file(schema, json); return;
@@ -155,6 +151,18 @@ export class Kinds {
     if (required.length) json.required = required;
     if (catchall ? catchall._zod.def.type === "never" : this.io === "output") json.additionalProperties = false;
     else if (catchall) json.additionalProperties = inside(catchall, "additionalProperties");
+  }
+  record(schema, json, inside) {
+    const { keyType, valueType, mode } = schema._zod.def;
+    json.type = "object";
+    const patterns = [...(keyType._zod.bag?.patterns ?? [])];
+    if (mode === "loose" && patterns.length) {
+      const value = inside(valueType, "patternProperties");
+      json.patternProperties = Object.fromEntries(patterns.map(({ source }) => [source, value]));
+      return;
+    }
+    if (this.target !== "draft-4") json.propertyNames = inside(keyType, "propertyNames");
+    json.additionalProperties = inside(valueType, "additionalProperties");
   }
   tuple(schema, json, inside) {
     const { items, rest } = schema._zod.def;

@@ -38,7 +38,7 @@ export class ZodObject extends ZodType {
       };
       pass.part(schema, input[key], keep, key);
     };
-    for (const key of keys) field(shape[key], key);
+    for (const key of keys) if (!shape[key]._exact || key in input) field(shape[key], key);
     const { catchall } = this.def;
     if (catchall) {
       const unknown = [];

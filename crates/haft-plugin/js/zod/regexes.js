@@ -37,6 +37,11 @@ export function cidrv6() {
   const group = `${HEX}{1,4}`;
   return whole(`((${group}:){7}${group}|::|(${group})?::(${group}:?){0,6})\\/(12[0-8]|1[01][0-9]|[1-9]?[0-9])`);
 }
+export function mac({ delimiter = ":" } = {}) {
+  const between = escape(delimiter);
+  const pairs = (digit) => `^(?:[0-9${digit}]{2}${between}){5}[0-9${digit}]{2}$`;
+  return new RegExp(`${pairs("A-F")}|${pairs("a-f")}`);
+}
 export const base64 = () => {
   const sign = "[0-9a-zA-Z+/]";
   return new RegExp(`^$|^(?:${sign}{4})*(?:(?:${sign}{2}==)|(?:${sign}{3}=))?$`);

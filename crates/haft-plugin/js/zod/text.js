@@ -37,7 +37,7 @@ const CHECKS = {
   regex: checks.regex, includes: checks.includes, startsWith: checks.startsWith, endsWith: checks.endsWith,
   min: checks.minLength, max: checks.maxLength, length: checks.length, lowercase: checks.lowercase,
   uppercase: checks.uppercase, trim: checks.trim, normalize: checks.normalizeText, toLowerCase: checks.toLowerCase,
-  toUpperCase: checks.toUpperCase,
+  toUpperCase: checks.toUpperCase, slugify: checks.slugify,
 };
 addChecks(_ZodString, CHECKS);
 
@@ -154,6 +154,7 @@ export const ZodCIDRv6 = format("cidrv6", regexes.cidrv6, (value) => {
   const [address, bits, ...more] = value.split("/");
   return !more.length && /^(?:\d|[1-9]\d|1[01]\d|12[0-8])$/.test(bits) && isIpv6(address);
 });
+export const ZodMAC = format("mac", regexes.mac);
 export const ZodBase64 = format("base64", regexes.base64, isBase64);
 export const ZodBase64URL = format("base64url", regexes.base64url, (value) =>
   regexes.base64url().test(value) && value.length % 4 !== 1 && isBase64(padded(unurl(value))));
@@ -221,6 +222,7 @@ export const ipv4 = (params) => ZodIPv4.make(params);
 export const ipv6 = (params) => ZodIPv6.make(params);
 export const cidrv4 = (params) => ZodCIDRv4.make(params);
 export const cidrv6 = (params) => ZodCIDRv6.make(params);
+export const mac = (params) => ZodMAC.make(params);
 export const base64 = (params) => ZodBase64.make(params);
 export const base64url = (params) => ZodBase64URL.make(params);
 export const e164 = (params) => ZodE164.make(params);

@@ -106,10 +106,18 @@ export class ZodType {
   check(...checks) {
     const added = checks.map((check) =>
       typeof check === "function" ? { _zod: { check, def: { check: "custom" } } } : check);
-    return this.clone({ ...this.def, checks: [...(this.def.checks ?? []), ...added] });
+    const copy = this.clone({ ...this.def, checks: [...(this.def.checks ?? []), ...added] });
+    for (const check of added) check._zod.onattach?.forEach((attach) => attach(copy));
+    return copy;
   }
   with(...checks) {
     return this.check(...checks);
+  }
+  apply(change) {
+    return change(this);
+  }
+  toJSONSchema(options) {
+    return wrap.toJSONSchema(this, options);
   }
   nullish() {
     return this.nullable().optional();
@@ -147,7 +155,7 @@ export class ZodType {
   }
 }
 
-for (const name of "optional nullable nonoptional array default prefault catch pipe readonly".split(" ")) {
+for (const name of "optional exactOptional nullable nonoptional array default prefault catch pipe readonly".split(" ")) {
   ZodType.prototype[name] = function (...args) {
     return wrap[name](this, ...args);
   };

@@ -57,6 +57,22 @@ export class ZodOptional extends Wrapper {
   }
 }
 
+/** May be left out, but not be undefined; objects ask `_exact` before they read a field that is not there. */
+export class ZodExactOptional extends Wrapper {
+  get _exact() {
+    return true;
+  }
+  _optin() {
+    return "optional";
+  }
+  _optout() {
+    return "optional";
+  }
+  _parse(payload, ctx) {
+    return this._inner.run(payload, ctx);
+  }
+}
+
 export class ZodNullable extends Wrapper {
   _values() {
     return withValue(this._inner.values, null);
@@ -183,6 +199,7 @@ export class ZodLazy extends Wrapper {
 
 const around = (Kind, type) => (innerType, params) => new Kind(definition({ type, innerType }, params));
 export const optional = around(ZodOptional, "optional");
+export const exactOptional = around(ZodExactOptional, "optional");
 export const nullable = around(ZodNullable, "nullable");
 export const nullish = (schema) => optional(nullable(schema));
 export const nonoptional = around(ZodNonOptional, "nonoptional");

@@ -1,5 +1,6 @@
-// Written by compare.mjs --write: a digest of what zod 4.1.8 answers to each question of the corpus.
-export default `
+// Written by compare.mjs --write: a digest of what zod answers to each question of the corpus.
+// zod 4.1.8
+export const main = `
 fd601ac1 fd601ac1 ec3eeedf 0645de3c 7f8e8f47 adf279d3 39452a6e 8788fc3e 18dccfab 1bc9fbe1 3fd6aedb 9530ee69
 84c6c4ee 70367814 46afde0a 9126448e f068404c f068404c 680900b1 d84897cb 656457b9 7f8e8f47 4d587c1e 4d587c1e
 d84897cb c157df6b 176e6e93 39e84d9f 39e84d9f 1d44768c d84897cb b0bf6cbc 2e13ec04 2e13ec04 680900b1 d84897cb
@@ -165,4 +166,12 @@ ca265b99 40811ffb 370cabd5 69208dd6 c008cdf3 0ce7c09f d283dd0b 21fd0558 8ef77db9
 340ca71c 1a4bba92 7442b1df 370cabd5 1169104e d3df591f d3df591f 3fc7e5ac 3fc7e5ac 07e8631b 6f5c86c8 ecae08b5
 4b7832dc 086e506e f305d866 ec6bd411 2c2b56b0 93f1a6b3 340ca71c 350ca8af 4db211e5 4db211e5 4db211e5 d8ef23f3
 d8f772b8 37a37f8e ab63f9df 2f881a20 9b61ad43 9b61ad43 4db211e5 de7736fb 6bab2a67
+`.trim().split(/\s+/);
+// zod 4.6.7
+export const later = `
+c8b9a705 c8b9a705 c390f169 57a045b7 cb8c9d52 a3d5ec37 e45d664c 04987f07 44d63031 ab7f0f96 f0d823b0 2b84c88a
+0c43e3fe 0fe3cc7b 0fe3cc7b 021d3d37 f6423459 f8b0c67f d9f9d8a5 d9f9d8a5 d0377743 11946623 b102016e b102016e
+7f8e8f47 6bffac17 6bffac17 876d6a66 e119f844 db35c171 efa0874a f0d823b0 2c2abe69 98fb395f ba17e0c0 fd601ac1
+fd601ac1 39452a6e 008a9fd3 7f8e8f47 fd601ac1 fd601ac1 3cbba780 7f8e8f47 74d0e4d9 74d0e4d9 8ff26055 e69bad04
+ea1533e5 ea1533e5 0645de3c
 `.trim().split(/\s+/);
