@@ -161,7 +161,7 @@ export class Kinds {
       json.patternProperties = Object.fromEntries(patterns.map(({ source }) => [source, value]));
       return;
     }
-    if (this.target !== "draft-4") json.propertyNames = inside(keyType, "propertyNames");
+    if (this.modern || this.target === "draft-7") json.propertyNames = inside(keyType, "propertyNames");
     json.additionalProperties = inside(valueType, "additionalProperties");
   }
   tuple(schema, json, inside) {

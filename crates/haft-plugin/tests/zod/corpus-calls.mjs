@@ -4,7 +4,7 @@ const deep = "z.object({a: z.string(), 'b c': z.array(z.object({n: z.number()}))
 const broken = `${deep}.safeParse({a: 1, 'b c': [{n: 'x'}, {}], u: 1.5, z: 1}).error`;
 const strange = ["z.bigint()", "z.date()", "z.undefined()", "z.void()", "z.symbol()", "z.map(z.string(), z.any())", "z.set(z.any())",
   "z.string().transform(s => s)", "z.custom()", "z.nan()", "z.literal(undefined)", "z.literal(5n)", "z.literal([1n, 2])", "z.function()", "z.instanceof(Date)"];
-const targets = ["draft-2020-12", "draft-7", "draft-4"];
+const targets = ["draft-2020-12", "draft-7", "draft-4", "openapi-3.0"];
 const shapes = ["z.tuple([z.string()], z.number())", "z.number().gt(1).lt(5)", "z.literal('a')", "z.literal(null)", "z.string().regex(/a/).regex(/b/)",
   "z.record(z.string(), z.int())", "z.object({a: z.string().nullable()})", "z.tuple([z.string(), z.int()]).optional()", "z.null()",
   "(() => { const s = z.string().meta({id: 'S'}); return z.object({a: s, b: s.describe('d'), c: s.optional()}); })()",
