@@ -17,9 +17,14 @@ impl<'js> FromJs<'js> for Bytes {
             return String::from_js(ctx, value).map(|text| Bytes(text.into_bytes()));
         }
         let object = Object::from_value(value)?;
-        let array = match ArrayBuffer::from_object(object.clone()) {
-            Some(buffer) => TypedArray::<u8>::from_arraybuffer(buffer)?.into_object(),
-            None => object,
+        let array = if object.is_typed_array::<u8>() {
+            object
+        } else {
+            match ArrayBuffer::from_object(object) {
+                Some(buffer) => TypedArray::<u8>::from_arraybuffer(buffer)?.into_object(),
+                // The engine has thrown already that it is no buffer.
+                None => return Err(Error::Exception),
+            }
         };
         let to_base64 = host().intrinsics().to_base64.clone().restore(ctx)?;
         let text: String = to_base64.call((This(array),))?;

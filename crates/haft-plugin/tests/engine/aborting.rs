@@ -1,0 +1,100 @@
+//! Calls that are to stop.
+
+use serde_json::json;
+
+use crate::driver::{Host, execute};
+
+#[test]
+fn the_signal_of_a_call_fires() {
+    let body = "return await new Promise((_, no) => { console.log('ready'); ctx.abort.addEventListener('abort', () => no(ctx.abort.reason)) })";
+    let mut host = Host::tool(&execute(body));
+    let id = host.begin("default", json!({}));
+    host.until(|line| line["text"] == "ready");
+    host.abort(id);
+    assert_eq!(host.answer_to(id)["error"]["name"], "AbortError");
+}
+
+#[test]
+fn a_loop_that_never_ends_is_interrupted_and_the_host_goes_on() {
+    for body in [
+        "if (args.loop) { console.log('ready'); for (;;); } return 'ok'",
+        "if (args.loop) { console.log('ready'); await null; for (;;) { try { for (;;); } catch {} } } return 'ok'",
+        "if (args.loop) { console.log('ready'); for (;;) await null } return 'ok'",
+    ] {
+        let mut host = Host::tool(&execute(body));
+        let id = host.begin("default", json!({ "loop": true }));
+        host.until(|line| line["text"] == "ready");
+        host.abort(id);
+        if body.contains("for (;;) await null") {
+            // Its code goes on, in turns: haft ends such a host. It hears the abort, which is what is held here.
+            continue;
+        }
+        assert_eq!(host.answer_to(id)["error"]["name"], "AbortError", "{body}");
+        assert_eq!(host.output(json!({})), "ok");
+    }
+}
+
+#[test]
+fn a_loop_in_turns_hears_the_abort() {
+    let body =
+        "let n = 0; console.log('ready'); while (!ctx.abort.aborted) { n++; await null } return 'stopped'";
+    let mut host = Host::tool(&execute(body));
+    let id = host.begin("default", json!({}));
+    host.until(|line| line["text"] == "ready");
+    host.abort(id);
+    assert_eq!(host.answer_to(id)["ok"]["output"], "stopped");
+}
+
+#[test]
+fn questions_of_an_aborted_call_are_rejected() {
+    let mut host = Host::tool(&execute("await ctx.ask({ permission: 'x', patterns: [] })"));
+    let id = host.begin("default", json!({}));
+    let ask = host.until(|line| line["op"] == "permission").unwrap();
+    host.abort(id);
+    assert_eq!(host.answer_to(id)["error"]["name"], "AbortError");
+    host.send(&json!({ "answer": ask["ask"], "ok": null }));
+    assert_eq!(host.call(json!({}))["error"]["kind"], "failure");
+}
+
+#[test]
+fn programs_of_an_aborted_call_end_with_it() {
+    let body = "const { spawn } = await import('node:child_process'); const child = spawn('sleep', ['1000']); console.log('pid ' + child.pid); return await new Promise((done) => child.on('close', (code, signal) => done(`${code} ${signal}`)))";
+    let mut host = Host::tool(&execute(body));
+    let id = host.begin("default", json!({}));
+    host.until(|line| line["text"].as_str().is_some_and(|text| text.starts_with("pid ")));
+    host.abort(id);
+    assert_eq!(host.answer_to(id)["ok"]["output"], "null SIGKILL");
+}
+
+#[test]
+fn a_program_that_is_waited_for_on_the_spot_ends_with_its_call() {
+    let body = "const { execFileSync } = await import('node:child_process'); console.log('ready'); execFileSync('sleep', ['1000']); return ''";
+    let mut host = Host::tool(&execute(body));
+    let id = host.begin("default", json!({}));
+    host.until(|line| line["text"] == "ready");
+    host.abort(id);
+    assert_eq!(host.answer_to(id)["error"]["name"], "AbortError");
+}
+
+#[test]
+fn the_host_ends_with_haft_whatever_its_code_does() {
+    let mut host = Host::tool(&execute(
+        "const { spawn } = await import('node:child_process'); const child = spawn('sleep', ['1000']); console.log('pid ' + child.pid); for (;;);",
+    ));
+    host.begin("default", json!({}));
+    let line = host.until(|line| line["text"].as_str().is_some_and(|text| text.starts_with("pid "))).unwrap();
+    let pid = line["text"].as_str().unwrap().trim_start_matches("pid ").to_owned();
+    host.close();
+    // A killed program may still be listed until somebody takes note of its end.
+    let is_there = || {
+        let state = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        !state.is_empty() && !state.contains(") Z")
+    };
+    for _ in 0..1000 {
+        if !is_there() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    panic!("the program outlived its host");
+}

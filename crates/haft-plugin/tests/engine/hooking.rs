@@ -1,0 +1,106 @@
+//! Plugins: how they start, and their hooks.
+
+use serde_json::{Value, json};
+
+use crate::driver::Host;
+
+const PLUGIN: &str = r#"
+import { tool, type Plugin } from "@opencode-ai/plugin"
+const first: Plugin = async (input, options) => ({
+  "tool.execute.before": async ({ tool }, output) => { output.args = { ...output.args, first: tool } },
+  tool: { hello: tool({ description: "says hello", args: { name: tool.schema.string() }, async execute(args, ctx) { return "hello " + args.name } }) },
+  "chat.params": async () => { throw new Error("boom") },
+  config: async (config) => { config.seen = [input.directory === config.directory, options.level, input.worktree, input.project.id, input.serverUrl.port] },
+})
+export const First = first
+export const Again = first
+export const Second = async ({ client }) => {
+  await client.app.log({ body: { service: "p", level: "info", message: "started" } })
+  return {
+    "tool.execute.before": async (_, output) => { output.args.second = true },
+    event: async ({ event }) => { console.log("event " + event.type) },
+    "permission.ask": async (_, output) => { const got = await client.session.get({ path: { id: "s" } }); output.status = got.data.status },
+  }
+}
+export const NOTE = "no plugin"
+"#;
+
+fn plugin() -> (Host, Value) {
+    let mut host = Host::with(&[("p.ts", PLUGIN)]);
+    let loaded = host.load("p.ts", "plugin");
+    assert!(loaded.get("ok").is_some(), "{loaded}");
+    (host, loaded["ok"].clone())
+}
+
+#[test]
+fn every_exported_function_is_started_once() {
+    let (host, found) = plugin();
+    assert_eq!(found["tools"][0]["key"], "hello");
+    let hooks: Vec<&str> = found["hooks"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    for hook in ["tool.execute.before", "chat.params", "config", "event", "permission.ask"] {
+        assert!(hooks.contains(&hook), "{hooks:?}");
+    }
+    assert_eq!(found["skipped"][0]["export"], "NOTE");
+    assert_eq!(host.logs(), "p: started");
+}
+
+#[test]
+fn hooks_run_in_order_over_one_output() {
+    let (mut host, _) = plugin();
+    let answer = host.hook("tool.execute.before", json!({ "tool": "bash" }), json!({ "args": { "a": 1 } }));
+    assert_eq!(answer["ok"], json!({ "args": { "a": 1, "first": "bash", "second": true } }));
+    assert_eq!(host.hook("no.such.hook", json!({}), json!({ "x": 1 }))["ok"], json!({ "x": 1 }));
+    assert_eq!(
+        host.hook("event", json!({ "event": { "type": "session.idle" } }), Value::Null)["ok"],
+        Value::Null
+    );
+    assert!(host.logs().contains("event session.idle"));
+    let config = json!({ "directory": host.text("") });
+    let config = host.hook("config", config, Value::Null);
+    assert_eq!(config["ok"]["seen"], json!([true, 3, "/w", "p", "4096"]), "{config}");
+    assert_eq!(host.call_named("hello", json!({ "name": "you" }))["ok"]["output"], "hello you");
+}
+
+#[test]
+fn a_hook_that_throws_is_named_with_its_file() {
+    let (mut host, _) = plugin();
+    let error = host.hook("chat.params", json!({}), json!({}))["error"].clone();
+    let message = error["message"].as_str().unwrap();
+    assert!(message.starts_with("boom"), "{message}");
+    assert!(message.contains("`chat.params`") && message.contains(&host.text("p.ts")), "{message}");
+}
+
+#[test]
+fn the_client_asks_haft() {
+    let (mut host, _) = plugin();
+    host = host.answering(|ask| {
+        assert_eq!(ask["with"]["path"], "session.get");
+        assert_eq!(ask["with"]["args"], json!([{ "path": { "id": "s" } }]));
+        json!({ "ok": { "data": { "status": "deny" } } })
+    });
+    let answer = host.hook("permission.ask", json!({}), json!({ "status": "ask" }));
+    assert_eq!(answer["ok"]["status"], "deny", "{answer}");
+}
+
+#[test]
+fn a_default_export_with_a_server_is_the_plugin() {
+    let text = "export const helper = () => { throw new Error('not a plugin') }\nexport default { id: 'mine', server: async (_: unknown, options: any) => ({ config: (c: any) => { c.level = options.level } }) }";
+    let mut host = Host::with(&[("p.ts", text)]);
+    assert_eq!(host.load("p.ts", "plugin")["ok"]["hooks"], json!(["config"]));
+    assert_eq!(host.hook("config", json!({}), Value::Null)["ok"], json!({ "level": 3 }));
+}
+
+#[test]
+fn a_plugin_that_throws_at_its_start_is_told_with_its_place() {
+    let text =
+        "export const P = async (input: any) => {\n  input.experimental_workspace.register('a', {})\n}";
+    let mut host = Host::with(&[("p.ts", text)]);
+    let error = host.load("p.ts", "plugin")["error"].clone();
+    assert_eq!(error["kind"], "load");
+    assert!(error["message"].as_str().unwrap().contains("experimental_workspace"), "{error}");
+    assert_eq!(
+        (error["file"].clone(), error["line"].clone()),
+        (json!(host.text("p.ts")), json!(2)),
+        "{error}"
+    );
+}
