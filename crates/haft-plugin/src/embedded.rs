@@ -1,13 +1,19 @@
-//! The JavaScript that is built into the binary, by name: `web/url` is `js/web/url.js`.
+//! The JavaScript that is built into the binary, by name: `web/url` is `js/web/url.js`. Most of it is the engine's
+//! bytecode; what other runtimes have to read is text.
 
 include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 
-/// Finds the text of one of our files. A file that is no `.js` keeps its extension in its name.
-pub fn file(name: &str) -> Option<&'static str> {
-    FILES.binary_search_by(|(known, _)| (*known).cmp(name)).ok().map(|at| FILES[at].1)
+/// One of our modules, as the engine's loader takes it: a table with one row.
+pub(crate) fn module(specifier: &str) -> Option<&'static [(&'static str, &'static [u8])]> {
+    MODULES.binary_search_by(|(known, _)| (*known).cmp(specifier)).ok().map(|at| &MODULES[at..=at])
 }
 
-/// Lists the names of our files.
-pub fn names() -> impl Iterator<Item = &'static str> {
-    FILES.iter().map(|(name, _)| *name)
+/// Whether there is a module of ours by this name.
+pub(crate) fn has(name: &str) -> bool {
+    module(&format!("haft:{name}")).is_some()
+}
+
+/// The text of a file that hosts outside this engine need: `host/contract`, `host/node.mjs`.
+pub fn text(name: &str) -> Option<&'static str> {
+    TEXTS.binary_search_by(|(known, _)| (*known).cmp(name)).ok().map(|at| TEXTS[at].1)
 }

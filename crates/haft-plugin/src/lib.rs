@@ -23,7 +23,7 @@ use std::process::ExitCode;
 
 pub use desk::{Desk, Engine, HostProgram, LaunchError, Unanswered};
 pub use discovery::{CodeFile, Owner, Places, Role, Spec, Unfound};
-pub use embedded::{file as embedded_file, names as embedded_names};
+pub use embedded::text as embedded_text;
 pub use error::Fault;
 pub use hooks::{AskingPlugins, HookError};
 pub use host::Launched;
@@ -48,5 +48,5 @@ pub fn maybe_become_host() -> Option<ExitCode> {
 
 /// The program that serves a file in Bun or Node.
 pub fn host_script() -> &'static str {
-    embedded_file("host/node.mjs").unwrap_or_default()
+    embedded_text("host/node.mjs").unwrap_or_default()
 }

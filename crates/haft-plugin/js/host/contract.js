@@ -66,27 +66,30 @@ export async function runHooks(hooks, name, input, output) {
 
 /**
  * Understands the arguments of a tool: the JSON Schema a model is shown, and a function that checks what it sends.
- * `zod()` gives the copy of zod that the file itself uses: another one does not know its descriptions.
+ * `zod(schema)` gives the copy of zod that a schema was made with, as far as that can be told.
  */
 export function argumentsOf(definition, zod) {
   const args = definition.args;
   if (args === undefined || args === null) return { parameters: objectSchema({}, []), check: unchecked };
   if (typeof args !== "object" && typeof args !== "function") throw new TypeError(`its args are ${kindOf(args)}`);
-  if (isZod(args)) return byZod(args, zod());
+  if (isZod(args)) return byZod(args, zod(args));
   if (isStandard(args)) return byStandard(args);
   if (args.type === "object") return { parameters: plain(args, "args"), check: unchecked };
   const names = keys(args);
   let checked = 0;
+  let sample = null;
   for (let i = 0; i < names.length; i++) {
-    if (isZod(args[names[i]])) checked++;
-    else if (isOldZod(args[names[i]])) throw new TypeError(`its argument \`${names[i]}\` is made with zod 3; use zod 4 or tool.schema`);
+    if (isZod(args[names[i]])) {
+      checked++;
+      sample = args[names[i]];
+    } else if (isOldZod(args[names[i]])) throw new TypeError(`its argument \`${names[i]}\` is made with zod 3; use zod 4 or tool.schema`);
   }
   if (names.length === 0) return { parameters: objectSchema({}, []), check: unchecked };
   if (checked === names.length) {
-    const own = zod();
+    const own = zod(sample);
     return byZod(own.object(args), own);
   }
-  return { parameters: legacy(args, names, checked > 0 ? zod() : null), check: unchecked };
+  return { parameters: legacy(args, names, sample === null ? null : zod(sample)), check: unchecked };
 }
 
 /** What a tool returned, in the one shape that haft takes, or a sentence on why it is no result. */

@@ -24,7 +24,7 @@ export async function load(kind, file, namespace, options, input) {
   for (let i = 0; i < found.tools.length; i++) {
     const { key, definition } = found.tools[i];
     try {
-      const { parameters, check } = argumentsOf(definition, () => zodOf(file));
+      const { parameters, check } = argumentsOf(definition, (schema) => zodOf(file, schema));
       tools[key] = { definition, check };
       described[described.length] = { key, description: textOf(definition.description), parameters };
     } catch (error) {
@@ -96,13 +96,14 @@ function contextOf(id, order, given) {
   return context;
 }
 
-/** The copy of zod that a file uses: of its packages if they are installed, and ours otherwise. */
-function zodOf(file) {
+/** The copy of zod that a schema comes from: of the file's packages where they are installed, and ours otherwise. */
+function zodOf(file, schema) {
   const plugin = installed("@opencode-ai/plugin", file);
-  if (plugin?.tool?.schema?.toJSONSchema) return plugin.tool.schema;
   const zod = installed("zod", file);
-  if (zod) return zod.z ?? zod;
-  return internal("zod/index");
+  const ours = plugin === undefined || zod === undefined ? internal("zod/index") : null;
+  if (ours !== null && schema instanceof ours.ZodType) return ours;
+  if (plugin?.tool?.schema?.toJSONSchema) return plugin.tool.schema;
+  return zod?.z ?? zod ?? ours;
 }
 
 function installed(name, file) {

@@ -103,6 +103,9 @@ impl Found {
                     format!("threw {}", shown(ctx, value).unwrap_or_else(|| value.type_name().to_owned()))
                 }
             };
+            if value.is_null() && memory_was_full() {
+                return Found::out_of_memory();
+            }
             return Found { name: "Error".to_owned(), message: cut(message), stack: None, code: None };
         };
         let name = text_of(ctx, object, "name").filter(|name| !name.is_empty());
@@ -129,6 +132,15 @@ impl Found {
         }
     }
 
+    fn out_of_memory() -> Found {
+        Found {
+            name: "InternalError".to_owned(),
+            message: "out of memory".to_owned(),
+            stack: None,
+            code: None,
+        }
+    }
+
     fn is_out_of_memory(&self) -> bool {
         self.name == "InternalError" && self.message.starts_with("out of memory")
     }
@@ -137,6 +149,15 @@ impl Found {
         let (file, line, column) = self.stack.as_deref()?.lines().find_map(frame)?;
         Some(Place { file: Some(file.to_owned()), line: Some(line), column: Some(column) })
     }
+}
+
+/// Whether this process once held what JavaScript may use: without memory for an error, the engine throws `null`.
+fn memory_was_full() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes: usize =
+        peak.and_then(|rest| rest.split_whitespace().next()?.parse().ok()).unwrap_or_default();
+    kilobytes >= host().limits.memory_bytes / 1024 / 10 * 9
 }
 
 /// Errors of our own say where they belong.

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::rc::Rc;
 
+use rquickjs::loader::bundle::Bundle;
 use rquickjs::loader::{ImportAttributes, Loader, Resolver};
 use rquickjs::module::Declared;
 use rquickjs::{Ctx, Module, Object, Persistent, Promise, Result};
@@ -229,8 +230,8 @@ impl Loader for FileLoader {
         if own == "ops" {
             return Module::declare_def::<Ops, _>(ctx.clone(), name);
         }
-        match embedded::file(own) {
-            Some(source) => Module::declare(ctx.clone(), name, source),
+        match embedded::module(name) {
+            Some(row) => Bundle(row).load(ctx, name, None),
             None => Err(errors::missing(ctx, &no_such_file(name))),
         }
     }

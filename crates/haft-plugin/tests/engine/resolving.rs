@@ -106,6 +106,21 @@ fn commonjs_files_are_tools_too() {
 }
 
 #[test]
+fn modules_may_use_the_names_of_commonjs_as_in_bun() {
+    let imports = "import { sep } from 'node:path'\nconst { join } = require('path')\nconst data = require('./data.json')";
+    let seen = shown(
+        &[(".opencode/tool/data.json", "{ \"x\": 1 }")],
+        imports,
+        "[sep, join('a', 'b'), data.x, __dirname.endsWith('/tool'), __filename.endsWith('/t.ts')]",
+    );
+    assert_eq!(seen, r#"["/","a/b",1,true,true]"#);
+    let own = "import { createRequire } from 'node:module'\nimport { dirname } from 'node:path'\nconst require = createRequire(import.meta.url)\nconst __dirname = dirname(import.meta.filename)";
+    assert_eq!(shown(&[], own, "[require('path').sep, __dirname.length > 1]"), r#"["/",true]"#);
+    let function = "function require(x: string) { return x + '!' }\nconst a = require('path')";
+    assert_eq!(shown(&[], function, "a"), r#""path!""#);
+}
+
+#[test]
 fn an_installed_package_wins_over_the_one_that_is_brought_along() {
     let files = [
         ("node_modules/zod/package.json", r#"{ "name": "zod", "type": "module", "exports": "./index.js" }"#),

@@ -90,16 +90,17 @@ pub(super) fn fixed(specifier: &str) -> Option<Result<Target, Missing>> {
     // Folders named `parts` hold what our modules share, and are nobody else's business.
     let ours = format!("node/{name}");
     let is_public = NODE.contains(&name) && !name.split('/').any(|part| part == "parts");
-    match embedded::file(&ours) {
-        Some(_) if is_public => Some(Ok(Target::Internal(ours))),
-        _ => Some(Err(unsupported(specifier))),
+    if is_public && embedded::has(&ours) {
+        Some(Ok(Target::Internal(ours)))
+    } else {
+        Some(Err(unsupported(specifier)))
     }
 }
 
 /// Resolves packages that are not installed but that haft brings along.
 pub(super) fn brought_along(specifier: &str) -> Option<Target> {
     let (_, ours) = OURS.iter().find(|(name, _)| *name == specifier)?;
-    embedded::file(ours).map(|_| Target::Internal((*ours).to_owned()))
+    embedded::has(ours).then(|| Target::Internal((*ours).to_owned()))
 }
 
 fn unsupported(specifier: &str) -> Missing {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use oxc_span::SourceType;
 use rquickjs::module::Declared;
-use rquickjs::{Ctx, Error, Function, IntoJs, Module, Object, Result};
+use rquickjs::{Ctx, Error, Function, IntoJs, Module, Object, Result, Value};
 
 use super::super::failure::OTHER_RUNTIMES;
 use super::super::host::host;
@@ -123,12 +123,47 @@ fn looks_like_commonjs(source: &str) -> bool {
 
 fn declare<'js>(ctx: &Ctx<'js>, file: &str, source: String) -> Result<Module<'js, Declared>> {
     let code = javascript(ctx, file, source)?;
-    let module = match Module::declare(ctx.clone(), file, code) {
-        Ok(module) => module,
-        Err(error) => return Err(explained(ctx, file, error)),
+    let given = given(&code);
+    let declared = if given.is_empty() {
+        Module::declare(ctx.clone(), file, code)
+    } else {
+        let tried = Module::declare(ctx.clone(), file, format!("{given}{code}"));
+        match tried {
+            // It may have those names of its own after all.
+            Err(error) if error.is_exception() => {
+                let thrown = ctx.catch();
+                match thrown.as_object().and_then(|object| syntax_error_at(ctx, object, file)) {
+                    Some(_) => Module::declare(ctx.clone(), file, code),
+                    None => Err(ctx.throw(thrown)),
+                }
+            }
+            tried => tried,
+        }
     };
+    let module = declared.map_err(|error| explained(ctx, file, error))?;
     describe(ctx, &module, file)?;
+    if given.contains("require") {
+        let create: Function<'_> = internal(ctx, "node/module")?.get("createRequire")?;
+        module.meta()?.set("require", create.call::<_, Value<'_>>((file,))?)?;
+    }
     Ok(module)
+}
+
+/// Names of CommonJS that Bun gives to ES modules too, for files that use them. They stand in the first line, so
+/// that lines keep their numbers.
+fn given(code: &str) -> String {
+    let mut given = String::new();
+    for (name, value, own) in [
+        ("require", "require", "createRequire"),
+        ("__dirname", "dirname", "__dirname ="),
+        ("__filename", "filename", "__filename ="),
+    ] {
+        let is_used = code.contains(name) && (name != "require" || code.contains("require("));
+        if is_used && !code.contains(own) {
+            given.push_str(&format!("const {name} = import.meta.{value}; "));
+        }
+    }
+    given
 }
 
 /// Fills `import.meta`.
