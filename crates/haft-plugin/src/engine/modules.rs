@@ -245,3 +245,18 @@ fn no_such_file(name: &str) -> Missing {
         unsupported: false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Limits, Modules};
+
+    #[test]
+    fn files_and_their_text_are_limited_and_counted_once() {
+        let limits = Limits { modules: 2, source_bytes: 10 << 20, ..Limits::default() };
+        let mut modules = Modules::new(&limits);
+        assert!(modules.read("/a", 1).and_then(|()| modules.read("/a", 1)).is_ok());
+        assert!(modules.read("/b", 20 << 20).is_err_and(|why| why.contains("10 MiB")));
+        assert!(modules.read("/c", 1).is_err_and(|why| why.contains("2 modules")));
+        assert_eq!(modules.files(), ["/a", "/b", "/c"]);
+    }
+}

@@ -106,9 +106,8 @@ pub(super) fn interrupted(ctx: &Ctx<'_>) {
     let Some(ids) = host.watch.take_interrupted() else { return };
     drop(ctx.catch());
     for id in ids {
-        let found = remove(|active| active.id == id);
         abort(ctx, id);
-        if found.is_some() {
+        if remove(|active| active.id == id).is_some() {
             host.wire.failed(Some(id), &Failure::aborted());
         }
     }

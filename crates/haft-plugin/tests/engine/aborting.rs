@@ -98,3 +98,28 @@ fn the_host_ends_with_haft_whatever_its_code_does() {
     }
     panic!("the program outlived its host");
 }
+
+#[test]
+fn a_question_that_code_waits_for_on_the_spot_ends_with_its_call() {
+    let body =
+        "const fs = await import('node:fs'); fs.writeFileSync('/proc/sys/kernel/ostype', 'x'); return ''";
+    let mut host = Host::tool(&execute(body));
+    let id = host.begin("default", json!({}));
+    host.until(|line| line["op"] == "file");
+    host.abort(id);
+    assert_eq!(host.answer_to(id)["error"]["name"], "AbortError");
+    assert_eq!(host.call_named("absent", json!({}))["error"]["kind"], "failure");
+}
+
+#[test]
+fn programs_of_a_loop_that_is_interrupted_end_too() {
+    let body = "const { spawn } = await import('node:child_process'); if (args.pid) { try { process.kill(args.pid, 0); return 'there' } catch (e) { return e.code } } const child = spawn('sleep', ['1000']); console.log('pid ' + child.pid); for (;;);";
+    let mut host = Host::tool(&execute(body));
+    let id = host.begin("default", json!({}));
+    let line = host.until(|line| line["text"].as_str().is_some_and(|text| text.starts_with("pid "))).unwrap();
+    let pid: u64 = line["text"].as_str().unwrap().trim_start_matches("pid ").parse().unwrap();
+    host.abort(id);
+    assert_eq!(host.answer_to(id)["error"]["name"], "AbortError");
+    // It is gone once the host has taken note of its end.
+    while host.output(json!({ "pid": pid })) == "there" {}
+}

@@ -1,5 +1,9 @@
 //! Drives the real host over pipes, as haft does.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::needless_pass_by_value,
+    reason = "a test that cannot go on panics, and its JSON is written in place"
+)]
 
 mod aborting;
 mod calling;

@@ -4,7 +4,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rquickjs::function::This;
-use rquickjs::{ArrayBuffer, Ctx, Error, FromJs, Object, Result, TypedArray, Value};
+use rquickjs::{ArrayBuffer, Ctx, Error, FromJs, IntoJs, Object, Result, TypedArray, Value};
 
 use super::super::host::host;
 
@@ -38,4 +38,16 @@ impl<'js> FromJs<'js> for Bytes {
 /// A buffer of the engine's own, which counts against its memory.
 pub(super) fn buffer<'js>(ctx: &Ctx<'js>, bytes: &[u8]) -> Result<ArrayBuffer<'js>> {
     ArrayBuffer::new_copy(ctx.clone(), bytes)
+}
+
+/// A value that is `null` when it is missing, and not `undefined`.
+pub(super) struct Nullable<T>(pub(super) Option<T>);
+
+impl<'js, T: IntoJs<'js>> IntoJs<'js> for Nullable<T> {
+    fn into_js(self, ctx: &Ctx<'js>) -> Result<Value<'js>> {
+        match self.0 {
+            Some(value) => value.into_js(ctx),
+            None => Ok(Value::new_null(ctx.clone())),
+        }
+    }
 }

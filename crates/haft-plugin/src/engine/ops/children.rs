@@ -12,9 +12,9 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 
 use super::super::host::{Counter, Deferred, host};
 use super::super::turn::Event;
-use super::bytes::{Bytes, buffer};
+use super::bytes::{Bytes, Nullable, buffer};
 use super::errors;
-use super::processes::{Nullable, Program, signal_group, signal_named, signal_of, unknown_signal};
+use super::processes::{Program, signal_group, signal_named, signal_of, unknown_signal};
 
 /// What a stream gives at once.
 const CHUNK_BYTES: usize = 64 << 10;

@@ -11,7 +11,7 @@ use rquickjs::{Ctx, Object, Result, Value};
 use rustix::process::{Pid, Signal};
 
 use super::super::host::host;
-use super::bytes::{Bytes, buffer};
+use super::bytes::{Bytes, Nullable, buffer};
 use super::children::{group_ended, group_started};
 use super::errors;
 
@@ -279,18 +279,6 @@ fn failed<'js>(ctx: &Ctx<'js>, result: &Object<'js>, code: &str, message: &str) 
     error.set("code", code)?;
     error.set("message", message)?;
     result.set("error", error)
-}
-
-/// A value that is `null` when it is missing, and not `undefined`.
-pub(super) struct Nullable<T>(pub(super) Option<T>);
-
-impl<'js, T: rquickjs::IntoJs<'js>> rquickjs::IntoJs<'js> for Nullable<T> {
-    fn into_js(self, ctx: &Ctx<'js>) -> Result<Value<'js>> {
-        match self.0 {
-            Some(value) => value.into_js(ctx),
-            None => Ok(Value::new_null(ctx.clone())),
-        }
-    }
 }
 
 const SIGNALS: &[(&str, Signal)] = &[

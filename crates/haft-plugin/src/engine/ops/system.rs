@@ -7,6 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use rquickjs::{Ctx, IntoJs, Object, Result};
 
 use super::super::host::host;
+use super::bytes::Nullable;
 use super::errors;
 
 /// The longest line of a log.
@@ -89,7 +90,7 @@ pub(super) fn user(ctx: Ctx<'_>) -> Result<Object<'_>> {
     user.set("gid", rustix::process::getgid().as_raw())?;
     let name = entry.as_ref().map(|entry| entry.name.clone()).or_else(|| std::env::var("USER").ok());
     user.set("username", name.unwrap_or_default())?;
-    user.set("shell", entry.map(|entry| entry.shell).filter(|shell| !shell.is_empty()))?;
+    user.set("shell", Nullable(entry.map(|entry| entry.shell).filter(|shell| !shell.is_empty())))?;
     Ok(user)
 }
 
@@ -143,7 +144,11 @@ pub(super) fn hrtime() -> f64 {
     host().started.elapsed().as_secs_f64() * 1000.0
 }
 
-pub(super) fn which(name: String) -> Option<String> {
+pub(super) fn which(name: String) -> Nullable<String> {
+    Nullable(found_on_path(name))
+}
+
+fn found_on_path(name: String) -> Option<String> {
     let is_program =
         |path: &Path| path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok();
     if name.contains('/') {

@@ -6,7 +6,7 @@ use encoding_rs::Encoding;
 use rquickjs::prelude::Opt;
 use rquickjs::{ArrayBuffer, Ctx, Object, Result};
 
-use super::bytes::{Bytes, buffer};
+use super::bytes::{Bytes, Nullable, buffer};
 use super::errors;
 
 pub(super) fn encode_utf8<'js>(ctx: Ctx<'js>, text: String) -> Result<ArrayBuffer<'js>> {
@@ -42,8 +42,8 @@ pub(super) fn decode<'js>(
     Ok(text.into_owned())
 }
 
-pub(super) fn encoding_name(label: String) -> Option<String> {
-    Encoding::for_label(label.as_bytes()).map(|encoding| encoding.name().to_lowercase())
+pub(super) fn encoding_name(label: String) -> Nullable<String> {
+    Nullable(Encoding::for_label(label.as_bytes()).map(|encoding| encoding.name().to_lowercase()))
 }
 
 pub(super) fn base64_encode(bytes: Bytes) -> String {

@@ -4,16 +4,18 @@ use rquickjs::prelude::Opt;
 use rquickjs::{Ctx, Object, Result};
 use url::{Position, Url, quirks};
 
+use super::bytes::Nullable;
+
 pub(super) fn parse_url<'js>(
     ctx: Ctx<'js>,
     href: String,
     base: Opt<Option<String>>,
-) -> Result<Option<Object<'js>>> {
+) -> Result<Nullable<Object<'js>>> {
     let parsed = match base.0.flatten() {
         Some(base) => Url::parse(&base).and_then(|base| base.join(&href)),
         None => Url::parse(&href),
     };
-    parsed.ok().map(|url| parts(&ctx, &url)).transpose()
+    parsed.ok().map(|url| parts(&ctx, &url)).transpose().map(Nullable)
 }
 
 /// Changes one part; a value that is impossible leaves the address as it was.
@@ -22,8 +24,8 @@ pub(super) fn set_url<'js>(
     href: String,
     part: String,
     value: String,
-) -> Result<Option<Object<'js>>> {
-    let Ok(mut url) = Url::parse(&href) else { return Ok(None) };
+) -> Result<Nullable<Object<'js>>> {
+    let Ok(mut url) = Url::parse(&href) else { return Ok(Nullable(None)) };
     // Setters that refuse change nothing, which is what the standard asks for.
     let _ = match part.as_str() {
         "href" => quirks::set_href(&mut url, &value).map_err(|_| ()),
@@ -47,7 +49,7 @@ pub(super) fn set_url<'js>(
         }
         _ => Err(()),
     };
-    parts(&ctx, &url).map(Some)
+    parts(&ctx, &url).map(|url| Nullable(Some(url)))
 }
 
 fn parts<'js>(ctx: &Ctx<'js>, url: &Url) -> Result<Object<'js>> {
