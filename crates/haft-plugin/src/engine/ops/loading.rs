@@ -34,6 +34,8 @@ pub(super) fn resolve<'js>(
         Ok(Target::File(path)) => {
             let path = path.to_string_lossy().into_owned();
             let source = std::fs::read(&path).unwrap_or_default();
+            // What is required is read next, and not by this crate's loader.
+            modules::count(&ctx, &path, source.len())?;
             let format = modules::format(&ctx, &path, &String::from_utf8_lossy(&source))?;
             found.set("kind", "file")?;
             found.set("format", format.name())?;
