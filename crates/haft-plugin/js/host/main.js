@@ -25,8 +25,8 @@ export async function load(kind, file, namespace, options, input) {
     const { key, definition } = found.tools[i];
     try {
       const { parameters, check } = argumentsOf(definition, (schema) => zodOf(file, schema));
-      tools[key] = { definition, check };
       described[described.length] = { key, description: textOf(definition.description), parameters };
+      tools[key] = { definition, check };
     } catch (error) {
       if (error?.name === "InternalError") throw error;
       found.skipped[found.skipped.length] = { export: key, why: `${error?.message ?? error}` };

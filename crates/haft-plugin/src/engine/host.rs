@@ -33,6 +33,8 @@ pub(super) struct Host {
     pub(super) descriptors: RefCell<Descriptors>,
     pub(super) rejections: RefCell<Rejections>,
     pub(super) intrinsics: OnceCell<Intrinsics>,
+    /// The order whose event is being worked off: what runs because of it most likely belongs to it.
+    pub(super) cause: Cell<Option<u64>>,
     pub(super) started: Instant,
 }
 
@@ -59,9 +61,11 @@ impl Host {
         self.intrinsics.get().expect("the realm is set up before any code runs")
     }
 
-    /// The order that runs now: the one whose code was entered, or the only one there is.
+    /// The order that runs now: the one whose code was entered or whose event is worked off, or the only one.
     pub(super) fn current(&self) -> Option<u64> {
-        self.watch.running().or_else(|| self.orders.borrow().only())
+        let orders = self.orders.borrow();
+        let running = self.watch.running().or_else(|| self.cause.get().filter(|id| orders.has(*id)));
+        running.or_else(|| orders.only())
     }
 }
 

@@ -3,7 +3,7 @@
 //! A file of the person is known by its real path, one of ours by `haft:` and its name. Only ours may import
 //! `haft:` names, and with them the functions of Rust in `haft:ops`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::rc::Rc;
 
@@ -38,6 +38,8 @@ pub(super) struct Modules {
     /// The text of TypeScript files, by which places in their JavaScript are found again.
     sources: HashMap<String, Rc<str>>,
     loaded: HashMap<String, Persistent<Object<'static>>>,
+    /// Those of our own modules that anybody asked for.
+    own: HashSet<String>,
     facades: facade::Facades,
     getters: Counter,
 }
@@ -52,6 +54,7 @@ impl Modules {
             entry: None,
             sources: HashMap::new(),
             loaded: HashMap::new(),
+            own: HashSet::new(),
             facades: facade::Facades::default(),
             getters: Counter::default(),
         }
@@ -113,9 +116,10 @@ pub(super) fn internal<'js>(ctx: &Ctx<'js>, name: &str) -> Result<Object<'js>> {
     remember(ctx, specifier, namespace)
 }
 
-/// One of our own modules, if it was used through [`internal`].
+/// One of our own modules, if anybody asked for it before.
 pub(super) fn internal_if_loaded<'js>(ctx: &Ctx<'js>, name: &str) -> Option<Object<'js>> {
-    known(ctx, &format!("{INTERNAL}{name}"))
+    let is_loaded = host().modules.borrow().own.contains(name);
+    is_loaded.then(|| internal(ctx, name).ok()).flatten()
 }
 
 /// The namespace of an ES module of the person, for `require`, which cannot wait.
@@ -231,7 +235,10 @@ impl Loader for FileLoader {
             return Module::declare_def::<Ops, _>(ctx.clone(), name);
         }
         match embedded::module(name) {
-            Some(row) => Bundle(row).load(ctx, name, None),
+            Some(row) => {
+                host().modules.borrow_mut().own.insert(own.to_owned());
+                Bundle(row).load(ctx, name, None)
+            }
             None => Err(errors::missing(ctx, &no_such_file(name))),
         }
     }

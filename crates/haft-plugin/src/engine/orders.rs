@@ -43,6 +43,10 @@ struct Load {
 }
 
 impl Orders {
+    pub(super) fn has(&self, id: u64) -> bool {
+        self.0.iter().any(|active| active.id == id)
+    }
+
     /// The only order there is.
     pub(super) fn only(&self) -> Option<u64> {
         match self.0.as_slice() {
@@ -86,8 +90,8 @@ pub(super) fn begin(ctx: &Ctx<'_>, order: Order) {
 pub(super) fn abort(ctx: &Ctx<'_>, id: u64) {
     let host = host();
     host.watch.stopped(id);
-    let known = host.orders.borrow().0.iter().any(|active| active.id == id);
-    if !known {
+    let is_known = host.orders.borrow().has(id);
+    if !is_known {
         return;
     }
     ops::abort_asks(ctx, id);
@@ -240,7 +244,9 @@ fn of_hook<'js>(ctx: &Ctx<'js>, thrown: &Value<'js>, name: &str) -> Failure {
 
 /// Runs code for an order, so that it can be told whose code it is.
 fn entered<T>(id: u64, run: impl FnOnce() -> T) -> T {
-    let watch = &host().watch;
+    let host = host();
+    host.cause.set(Some(id));
+    let watch = &host.watch;
     watch.enter(id);
     let result = run();
     watch.leave();

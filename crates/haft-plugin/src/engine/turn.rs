@@ -1,6 +1,6 @@
 //! The loop: run what can run, answer what has settled, then wait for the next event.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::io::{Read, Write};
 use std::sync::Arc;
 use std::sync::mpsc::channel;
@@ -52,6 +52,7 @@ pub(super) fn run(input: impl Read + Send + 'static, output: impl Write + Send +
         descriptors: RefCell::new(Descriptors::default()),
         rejections: RefCell::default(),
         intrinsics: OnceCell::new(),
+        cause: Cell::new(None),
         started: Instant::now(),
         limits,
     });
@@ -62,7 +63,9 @@ pub(super) fn run(input: impl Read + Send + 'static, output: impl Write + Send +
     loop {
         settle_down(&runtime, &context);
         let wait = host.timers.borrow().until_next();
-        match host.inbox.next(wait) {
+        let event = host.inbox.next(wait);
+        host.cause.set(None);
+        match event {
             Some(Event::Closed) => super::end(0),
             Some(Event::Incoming(Ok(incoming))) => context.with(|ctx| take(&ctx, incoming)),
             Some(Event::Incoming(Err((id, why)))) => {

@@ -58,6 +58,16 @@ fn rejections_that_nobody_hears_become_lines_of_the_log() {
 }
 
 #[test]
+fn a_listener_for_rejections_hears_them_instead() {
+    let text = "import process from 'node:process'\nprocess.on('unhandledRejection', (reason: any) => console.log('heard ' + reason.message))\nexport default { description: '', execute: async () => { Promise.reject(new Error('lost')); return 'fine' } }";
+    let mut host = Host::tool(text);
+    assert_eq!(host.output(json!({})), "fine");
+    assert_eq!(host.output(json!({})), "fine");
+    let logs = host.logs();
+    assert!(logs.contains("heard lost") && !logs.contains("unhandled"), "{logs}");
+}
+
+#[test]
 fn a_memory_bomb_is_a_defect_and_the_host_survives_it() {
     let body =
         "if (!args.bomb) return 'ok'; const all = []; for (;;) all.push(new Array(1000).fill(args.bomb))";

@@ -67,3 +67,23 @@ fn digests_text_and_addresses() {
     let expected = r#"["0cc175b9c0f1b6a831c399e269772661","ypeBEsobvcr6wjGzmiPcTaeG7/gUfE5yuYB3ha/uSLs=","40e7d441cadb17b07f050341aa23a6820ed81c8b","ddcf3d210049e7135f61affae73731cd",36,"é","http://h/b?c#d","hi",2]"#;
     assert_eq!(host.output(json!({})), expected);
 }
+
+#[test]
+fn questions_name_the_call_they_belong_to_though_others_run() {
+    let body = "if (args.slow) await ctx.ask({ permission: 'slow', patterns: [] }); const first = await fetch('http://a/1'); const second = await fetch('http://a/2'); return String(first.status + second.status)";
+    let mut host = Host::tool(&execute(body)).answering(|_| {
+        json!({ "ok": { "status": 200, "statusText": "", "url": "http://a/", "redirected": false, "headers": [], "body": "" } })
+    });
+    let slow = host.begin("default", json!({ "slow": true }));
+    let ask = host.until(|line| line["with"]["permission"] == "slow").unwrap();
+    assert_eq!(host.output(json!({})), "400");
+    host.send(&json!({ "answer": ask["ask"], "ok": null }));
+    assert_eq!(host.answer_to(slow)["ok"]["output"], "400");
+    let calls: Vec<u64> = host
+        .said
+        .iter()
+        .filter(|line| line["op"] == "fetch")
+        .filter_map(|line| line["for"].as_u64())
+        .collect();
+    assert_eq!(calls, [slow + 1, slow + 1, slow, slow]);
+}

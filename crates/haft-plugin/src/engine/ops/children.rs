@@ -212,6 +212,7 @@ pub(in super::super) fn child_event(ctx: &Ctx<'_>, event: ChildEvent) {
     let host = host();
     let mut children = host.children.borrow_mut();
     let Some(running) = children.running.get_mut(&event.id) else { return };
+    host.cause.set(running.order);
     let settled = match event.news {
         News::Heard { stream, chunk } => {
             let reader = match stream {

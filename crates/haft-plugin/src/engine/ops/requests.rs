@@ -85,7 +85,8 @@ pub(super) fn metadata<'js>(ctx: Ctx<'js>, call: u64, update: Value<'js>) -> Res
 /// Settles the promise that waits for an answer; late answers are dropped.
 pub(in super::super) fn answered(ctx: &Ctx<'_>, answer: Answer) {
     let pending = host().asks.borrow_mut().pending.remove(&answer.ask);
-    let Some((_, deferred)) = pending else { return };
+    let Some((call, deferred)) = pending else { return };
+    host().cause.set(call);
     let value = match answer.result {
         Ok(value) => json::parse(ctx, &value),
         Err(refused) => Err(errors::refused(ctx, &refused)),
