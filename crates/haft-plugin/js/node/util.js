@@ -72,7 +72,8 @@ const STYLES = {
   redBright: [91, 39], greenBright: [92, 39], yellowBright: [93, 39], blueBright: [94, 39], magentaBright: [95, 39], cyanBright: [96, 39], whiteBright: [97, 39],
   bgBlack: [40, 49], bgRed: [41, 49], bgGreen: [42, 49], bgYellow: [43, 49], bgBlue: [44, 49], bgMagenta: [45, 49], bgCyan: [46, 49], bgWhite: [47, 49],
 };
-export function styleText(styles, text) {
+// Node leaves the text plain where the stream is no terminal; the host never has one, so only `validateStream: false` colours.
+export function styleText(styles, text, { validateStream = true } = {}) {
   let [before, after] = ["", ""];
   for (const name of [styles].flat()) {
     const style = STYLES[name];
@@ -80,7 +81,7 @@ export function styleText(styles, text) {
     before += `\x1b[${style[0]}m`;
     after = `\x1b[${style[1]}m${after}`;
   }
-  return before + text + after;
+  return validateStream ? String(text) : before + text + after;
 }
 
 export function debuglog(section, ready) {

@@ -128,6 +128,11 @@ export function setImmediate(callback, ...args) {
   return timer;
 }
 
+// `util.promisify(setTimeout)` is the timer to await.
+const PROMISIFY = Symbol.for("nodejs.util.promisify.custom");
+setTimeout[PROMISIFY] = (ms, value) => new Promise((done) => setTimeout(done, ms, value));
+setImmediate[PROMISIFY] = (value) => new Promise((done) => setImmediate(done, value));
+
 export function clearTimeout(handle) {
   const timer = typeof handle === "object" ? handle : timers.get(Number(handle));
   if (!timer || timer._destroyed || !timers.has(timer._id)) return;

@@ -60,7 +60,7 @@ function columns(ctx, output, value, extra) {
   const total = lengths.reduce((sum, length) => sum + length + 2, 0);
   const widest = Math.max(...lengths) + 2;
   if (widest * 3 + ctx.indent >= ctx.breakLength || !(total / widest > 5 || widest <= 8)) return output;
-  const biased = Math.max(widest - Math.sqrt(widest - total / output.length), 1);
+  const biased = Math.max(widest - 3 - Math.sqrt(widest - total / output.length), 1);
   const wide = Math.min(
     Math.round(Math.sqrt(2.5 * biased * count) / biased), Math.floor((ctx.breakLength - ctx.indent) / widest), ctx.compact * 4, 15);
   if (wide <= 1) return output;
@@ -110,7 +110,7 @@ function customText(ctx, value, depth) {
   return typeof made === "object" && made !== null ? show(ctx, made, depth) : String(made).replaceAll("\n", `\n${" ".repeat(ctx.indent)}`);
 }
 
-export function show(ctx, value, depth, typed) {
+export function show(ctx, value, depth) {
   if ((typeof value !== "object" && typeof value !== "function") || value === null) return primitive(ctx, value);
   if (ctx.customInspect) {
     const text = customText(ctx, value, depth);
@@ -120,29 +120,32 @@ export function show(ctx, value, depth, typed) {
     if (!ctx.circular.has(value)) ctx.circular.set(value, ctx.circular.size + 1);
     return ctx.style(`[Circular *${ctx.circular.get(value)}]`, "special");
   }
-  if (ctx.depth !== null && depth > ctx.depth) {
-    const name = nameOf(value) ?? "Object: null prototype";
-    if (!(value instanceof Error) && typeof value !== "function" && !(value instanceof Date) && !(value instanceof RegExp)) {
-      return ctx.style(Array.isArray(value) ? "[Array]" : `[${name}]`, "special");
-    }
-  }
-  return showObject(ctx, value, depth, typed);
+  return showObject(ctx, value, depth);
 }
 
 function showObject(ctx, value, depth) {
   const tools = { ctx, depth, show, property };
   const error = value instanceof Error || Object.prototype.toString.call(value) === "[object Error]" ? errorText(tools, value) : undefined;
   const { prefix, braces, list, render, bare } = entriesOf(tools, value, error);
+  if (depth > ctx.depth && !bareOnly(list, bare, value)) {
+    return ctx.style(Array.isArray(value) ? "[Array]" : `[${nameOf(value) ?? "Object: null prototype"}]`, "special");
+  }
+  const before = ctx.deepest;
   ctx.seen.push(value);
   ctx.deepest = depth;
   const output = render();
   ctx.seen.pop();
+  if (output.length === 0) ctx.deepest = before;
   if (ctx.sorted) output.sort(typeof ctx.sorted === "function" ? ctx.sorted : undefined);
   const reference = ctx.circular.has(value) ? `<ref *${ctx.circular.get(value)}>` : "";
   if (output.length === 0 && bare !== undefined) return reference ? `${reference} ${bare}` : bare;
   if (list && output.length === 0) return `${reference && `${reference} `}${prefix && `${prefix} `}${braces[0]}${braces[1]}`;
   return joinEntries(ctx, output, [reference, prefix].filter(Boolean).join(" "), braces, depth, list);
 }
+
+// Too deep to open, but nothing to open either: empty ones, functions, dates and the like show themselves.
+const bareOnly = (list, bare, value) =>
+  list ? Object.keys(value).length === 0 : (bare !== undefined && !bare.endsWith("{}")) || (Object.keys(value).length === 0 && !(value.size > 0));
 
 export function property(ctx, owner, key, depth, kind) {
   const found = Object.getOwnPropertyDescriptor(owner, key) ?? { value: owner[key], enumerable: true };
