@@ -1,6 +1,6 @@
 // Runs the checks: `node run.mjs` proves that they state what Node itself does; `node run.mjs --ours` runs them against our
 // JavaScript in a bare realm (a fresh V8 context has, like QuickJS, only the language), where `haft:ops` is `ops.mjs`.
-// `--only NAME` picks one file; `--times` shows how long each of our modules takes to define.
+// `--only NAME` picks one file, `--verbose` names each check before it runs.
 import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
@@ -40,7 +40,7 @@ const REBUILD = `(() => {
   return (op, args) => { try { return inside(op(...args)); } catch (e) { throw insideError(e); } };
 })()`;
 
-const checks = fs.readdirSync(path.join(here, "checks")).filter((f) => f.endsWith(".mjs") && (!only || f === `${only}.mjs`)).sort();
+const checks = fs.readdirSync(path.join(here, "checks")).filter((f) => f.endsWith(".mjs") && (!only || only.split(",").includes(f.slice(0, -4)))).sort();
 const realm = ours ? ourRealm() : null;
 let passed = 0;
 const failed = [];
@@ -49,6 +49,7 @@ for (const name of checks) {
   const file = path.join(here, "checks", name);
   const list = (ours ? await realm.load(file) : await import(pathToFileURL(file))).default;
   for (const [what, run] of list) {
+    if (process.argv.includes("--verbose")) console.log(`${name}: ${what}`);
     try {
       await Promise.race([run(), new Promise((_, fail) => setTimeout(fail, 10_000, new Error("took more than ten seconds")).unref())]);
       passed += 1;
@@ -65,6 +66,11 @@ process.exit(failed.length ? 1 : 0);
 function ourRealm() {
   const context = vm.createContext({ __proto__: null });
   const modules = new Map();
+  // QuickJS-ng's language is newer than that of Node 20.
+  vm.runInContext(`
+    Promise.withResolvers ??= function () { let all; const promise = new this((resolve, reject) => (all = { resolve, reject })); return { promise, ...all }; };
+    Array.fromAsync ??= async function (source) { const out = []; for await (const item of source) out.push(item); return out; };
+  `, context);
   const rebuild = vm.runInContext(REBUILD, context);
   const made = (name, source) => {
     if (!modules.has(name)) {

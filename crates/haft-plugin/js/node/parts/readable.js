@@ -37,7 +37,6 @@ function flowSoon(stream) {
   inner.scheduled = true;
   soon(() => {
     inner.scheduled = false;
-    if (inner.flowing) stream.read(0);
     while (inner.flowing && !stream.destroyed && stream.read() !== null);
   });
 }
@@ -137,7 +136,7 @@ export class Readable extends Stream {
     const inner = this._readableState;
     if (count === 0) {
       fill(this);
-      if (inner.length || inner.ended) gave(this);
+      if (!inner.flowing && (inner.length || inner.ended)) gave(this);
       return null;
     }
     fill(this);
