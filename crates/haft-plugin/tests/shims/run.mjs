@@ -1,16 +1,20 @@
 // Runs the checks: `node run.mjs` proves that they state what Node itself does; `node run.mjs --ours` runs them against our
 // JavaScript in a bare realm (a fresh V8 context has, like QuickJS, only the language), where `haft:ops` is `ops.mjs`.
+// `node run.mjs --engine PATH` runs them in the real engine, where PATH is the host's program.
 // `--only NAME` picks one file, `--verbose` names each check before it runs.
 import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import vm from "node:vm";
+import { engineRealm } from "./engine.mjs";
 import { nodeOps } from "./ops.mjs";
+import { startServer } from "./server.mjs";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const js = path.join(here, "../../js");
 const ours = process.argv.includes("--ours");
+const engine = process.argv.includes("--engine") ? process.argv[process.argv.indexOf("--engine") + 1] : null;
 const only = process.argv.includes("--only") ? process.argv[process.argv.indexOf("--only") + 1] : null;
 
 if (ours && !vm.SourceTextModule) {
@@ -41,13 +45,14 @@ const REBUILD = `(() => {
 })()`;
 
 const checks = fs.readdirSync(path.join(here, "checks")).filter((f) => f.endsWith(".mjs") && (!only || only.split(",").includes(f.slice(0, -4)))).sort();
-const realm = ours ? ourRealm() : null;
+// The checks of `fetch` and `http` find their server here.
+process.env.SHIMS_SERVER = await startServer();
+const realm = engine ? engineRealm(engine) : ours ? ourRealm() : { load: (file) => import(pathToFileURL(file)) };
 let passed = 0;
 const failed = [];
 for (const name of checks) {
-  if (!ours && name.startsWith("bun") && typeof Bun === "undefined") continue;
-  const file = path.join(here, "checks", name);
-  const list = (ours ? await realm.load(file) : await import(pathToFileURL(file))).default;
+  if (!ours && !engine && name.startsWith("bun") && typeof Bun === "undefined") continue;
+  const list = (await realm.load(path.join(here, "checks", name))).default;
   for (const [what, run] of list) {
     if (process.argv.includes("--verbose")) console.log(`${name}: ${what}`);
     try {
@@ -59,7 +64,7 @@ for (const name of checks) {
   }
 }
 for (const line of failed) console.log(`FAIL ${line}`);
-console.log(`${passed} passed, ${failed.length} failed (${ours ? "ours" : "node"})`);
+console.log(`${passed} passed, ${failed.length} failed (${engine ? "engine" : ours ? "ours" : "node"})`);
 process.exit(failed.length ? 1 : 0);
 
 // A realm with nothing but the language and our modules.
