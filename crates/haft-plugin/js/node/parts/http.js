@@ -41,7 +41,7 @@ export class ClientRequest extends Writable {
   #url;
   #timer = null;
   constructor(url, options, callback) {
-    super({ write: (chunk, _, done) => { this.#chunks.push(chunk); done(); }, final: (done) => { done(); this.#send(); } });
+    super({ autoDestroy: false, write: (chunk, _, done) => { this.#chunks.push(chunk); done(); }, final: (done) => { done(); this.#send(); } });
     this.#url = url;
     this.method = (options.method ?? "GET").toUpperCase();
     this.path = url.pathname + url.search;
