@@ -137,9 +137,13 @@ export class ShellPromise extends Promise {
     }
     return this;
   }
-  then(done, fail) {
-    this.run();
-    return super.then(done, fail);
+  // A getter, because `AsyncLocalStorage` looks at who reads `then`.
+  get then() {
+    const then = super.then;
+    return (done, fail) => {
+      this.run();
+      return then.call(this, done, fail);
+    };
   }
   async #read(name, ...args) {
     if (!this.#started) this.quiet();

@@ -1,34 +1,47 @@
-// AsyncLocalStorage. With the engine's promise hook each promise remembers the stores of where it was made, so they hold across
-// `await`, `.then`, timers and microtasks. Not carried: emitters (a listener sees the stores of who emits) and, on an engine without
-// the hook, `await` on native promises. `createHook` and async ids are accepted and never fire.
-import * as ops from "haft:ops";
+// AsyncLocalStorage. The engine tells nobody when an async function goes on, so the stores travel with the promises: while a store
+// is set, reading `then` off a promise remembers it, and `await` is made to read `then` (see `track`). They hold across `await` of a
+// promise, `.then`, timers and `nextTick`. They do not hold across `await` of a value that is no promise, nor into the listeners of an
+// emitter, which see the stores of who emits. `createHook` and async ids are accepted and never fire.
 import { setBinder } from "haft:web/timers";
 
 let current = null; // an immutable Map of storage to store, or null
 let tracking = false;
-const made = new WeakMap();
-const stack = [];
 
+// Until the first store is set, promises stay as the engine made them.
 function track() {
   if (tracking) return;
   tracking = true;
-  setBinder((callback) => AsyncResource.bind(callback));
-  if (!ops.promiseHook) return trackThen();
-  ops.promiseHook((kind, promise) => {
-    if (kind === 0) current && made.set(promise, current);
-    else if (kind === 1) {
-      stack.push(current);
-      current = made.get(promise) ?? null;
-    } else if (kind === 2 && stack.length) current = stack.pop();
+  setBinder((callback) => (current ? AsyncResource.bind(callback) : callback));
+  const { then } = Promise.prototype;
+  const job = (f) => void then.call(Promise.resolve(), f);
+  // `await p` takes a short cut past `then` if p.constructor is Promise: for a moment it is not.
+  const Other = Object.defineProperty(function () {}, "name", { value: "Promise" });
+  Object.defineProperty(Other, Symbol.species, { value: Promise });
+  const later = (f, stores) => typeof f !== "function" ? f : (value) => {
+    // f resumes an async function by one job: that job, and no other, runs between these two.
+    job(() => (current = stores));
+    f(value);
+    job(() => (current = null));
+  };
+  Object.defineProperties(Promise.prototype, {
+    constructor: { configurable: true, get: () => (current ? Other : Promise), set: own("constructor") },
+    then: {
+      configurable: true,
+      get() {
+        const stores = current;
+        if (!stores) return then;
+        return function (done, fail) {
+          if (current !== stores) return then.call(this, later(done, stores), later(fail, stores));
+          return then.call(this, bound(done), bound(fail));
+        };
+      },
+      set: own("then"),
+    },
   });
 }
-
-function trackThen() {
-  const { then } = Promise.prototype;
-  Promise.prototype.then = function (done, fail) {
-    return then.call(this, typeof done === "function" ? AsyncResource.bind(done) : done, typeof fail === "function" ? AsyncResource.bind(fail) : fail);
-  };
-}
+// Assigning on a promise itself must go on working.
+const own = (name) => function (value) { Object.defineProperty(this, name, { value, writable: true, configurable: true, enumerable: true }); };
+const bound = (f) => (typeof f === "function" ? AsyncResource.bind(f) : f);
 
 function within(stores, f, self, args) {
   const before = current;

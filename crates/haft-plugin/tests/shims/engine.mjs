@@ -22,6 +22,9 @@ async function answered({ op, with: input }) {
   return { status, statusText, url, redirected, headers: [...response.headers], body };
 }
 
+const hosts = [];
+process.on("exit", () => hosts.forEach((host) => host.kill()));
+
 export function engineRealm(program) {
   return {
     async load(file) {
@@ -39,7 +42,8 @@ export function engineRealm(program) {
         } else waiting.get(line.id)?.(line);
       });
       host.on("exit", (code, signal) => { for (const settle of waiting.values()) settle({ error: { message: `the host ended: ${code ?? signal}` } }); });
-      process.on("exit", () => host.kill());
+      host.unref();
+      hosts.push(host);
       const order = (what) => new Promise((done, fail) => {
         const id = next++;
         waiting.set(id, (line) => (line.error ? fail(new Error(`${line.error.message} ${line.error.stack ?? ""}`)) : done(line.ok)));

@@ -5,7 +5,6 @@ import crypto from "node:crypto";
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import v8 from "node:v8";
 
 const bytesOf = (view) => Buffer.from(view.buffer, view.byteOffset, view.byteLength);
 const exact = (buffer) => buffer.buffer.slice(buffer.byteOffset, buffer.byteOffset + buffer.byteLength);
@@ -30,7 +29,6 @@ export function nodeOps({ internal, files }) {
   const children = new Map();
   const sleeps = new Map();
   let nextId = 1;
-  let hook = null;
   const ops = {
     internal,
     cwd: () => process.cwd(),
@@ -176,10 +174,6 @@ export function nodeOps({ internal, files }) {
     childEnd: (id) => void children.get(id).child.stdin?.end(),
     childWait: (id) => children.get(id).ended,
     childKill: (id, signal) => children.get(id).child.kill(signal),
-    promiseHook(f) {
-      hook?.();
-      hook = f && v8.promiseHooks.createHook({ init: (p, parent) => f(0, p, parent), before: (p) => f(1, p), after: (p) => f(2, p) });
-    },
     ...files,
   };
   return ops;

@@ -105,7 +105,7 @@ function ourRealm() {
     compileFunction: (source, file, params) => vm.compileFunction(source, params, { filename: file, parsingContext: context }),
     importFile: (file) => evaluated(moduleAt(file)),
   } });
-  const direct = new Set(["compileFunction", "importFile", "promiseHook"]);
+  const direct = new Set(["compileFunction", "importFile"]);
   const wrapped = { internal };
   for (const [name, op] of Object.entries(raw)) {
     if (name === "internal" || typeof op !== "function") continue;
