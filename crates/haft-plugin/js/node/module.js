@@ -5,7 +5,7 @@ import { dirname } from "haft:node/path";
 import { fileURLToPath } from "haft:node/url";
 
 export const builtinModules = [
-  "assert", "assert/strict", "async_hooks", "buffer", "child_process", "console", "constants", "crypto", "events", "fs", "fs/promises", "http", "https", "module", "os",
+  "assert", "assert/strict", "async_hooks", "buffer", "child_process", "console", "constants", "crypto", "diagnostics_channel", "events", "fs", "fs/promises", "http", "https", "module", "os",
   "path", "path/posix", "perf_hooks", "process", "querystring", "readline", "readline/promises", "stream", "stream/consumers", "stream/promises", "stream/web",
   "string_decoder", "sys", "timers", "timers/promises", "tty", "url", "util", "util/types",
 ];

@@ -31,7 +31,7 @@ const LAZY = {
 };
 
 // Native in QuickJS-ng; ours only where the engine has none.
-const IF_MISSING = { "web/base64": ["atob", "btoa"], "web/report": ["queueMicrotask"] };
+const IF_MISSING = { "web/base64": ["atob", "btoa"], "web/report": ["queueMicrotask"], "web/intl": ["Intl"] };
 
 function define(name, module) {
   const settle = (value) => Object.defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: false });

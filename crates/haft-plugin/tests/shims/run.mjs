@@ -71,8 +71,9 @@ process.exit(failed.length ? 1 : 0);
 function ourRealm() {
   const context = vm.createContext({ __proto__: null });
   const modules = new Map();
-  // QuickJS-ng's language is newer than that of Node 20.
+  // QuickJS-ng's language is newer than that of Node 20, and it has no Intl.
   vm.runInContext(`
+    delete globalThis.Intl;
     Promise.withResolvers ??= function () { let all; const promise = new this((resolve, reject) => (all = { resolve, reject })); return { promise, ...all }; };
     Array.fromAsync ??= async function (source) { const out = []; for await (const item of source) out.push(item); return out; };
   `, context);
