@@ -1,5 +1,5 @@
-// Checks: what a value must hold beyond its type, and what that means for a JSON Schema (the "bag").
-// A check says what it is in its definition only; everything else is read from there, so a check made by the zod
+// Checks: what a value must hold beyond its type, and what that means for a JSON Schema (the "bag"). A check
+// says what it is in its definition only; everything else is read from there, so a check made by the zod
 // package works here as well.
 import { normalize } from "./issues.js";
 import * as regexes from "./regexes.js";
@@ -16,7 +16,8 @@ function check(def, params, test) {
 }
 
 function originOf(value) {
-  if (typeof value === "object") return value instanceof Date ? "date" : Array.isArray(value) ? "array" : "unknown";
+  if (typeof value === "object")
+    return value instanceof Date ? "date" : Array.isArray(value) ? "array" : "unknown";
   return typeof value;
 }
 
@@ -33,14 +34,22 @@ function above(value, inclusive, params) {
   });
 }
 
-export const lt = (value, params) => below(value, false, params);
-export const lte = (value, params) => below(value, true, params);
-export const gt = (value, params) => above(value, false, params);
-export const gte = (value, params) => above(value, true, params);
-export const positive = (params) => gt(0, params);
-export const negative = (params) => lt(0, params);
-export const nonpositive = (params) => lte(0, params);
-export const nonnegative = (params) => gte(0, params);
+const bound = (side, inclusive) => (value, params) => side(value, inclusive, params);
+export const lt = bound(below, false);
+export const lte = bound(below, true);
+export const gt = bound(above, false);
+export const gte = bound(above, true);
+/** The four checks against zero, of a number or a bigint. */
+export function signs(zero) {
+  const against = (check) => (params) => check(zero, params);
+  return {
+    positive: against(gt),
+    negative: against(lt),
+    nonpositive: against(lte),
+    nonnegative: against(gte),
+  };
+}
+export const { positive, negative, nonpositive, nonnegative } = signs(0);
 
 /** The remainder of decimals, free of binary noise: both sides are scaled to whole numbers first. */
 function remainder(value, step) {
@@ -55,8 +64,10 @@ function remainder(value, step) {
 
 export function multipleOf(value, params) {
   return check({ check: "multiple_of", value }, params, (payload) => {
-    if (typeof payload.value !== typeof value) throw new Error("Cannot mix number and bigint in multiple_of check.");
-    const fits = typeof value === "bigint" ? payload.value % value === 0n : remainder(payload.value, value) === 0;
+    if (typeof payload.value !== typeof value)
+      throw new Error("Cannot mix number and bigint in multiple_of check.");
+    const fits =
+      typeof value === "bigint" ? payload.value % value === 0n : remainder(payload.value, value) === 0;
     return fits ? undefined : { origin: typeof payload.value, code: "not_multiple_of", divisor: value };
   });
 }
@@ -69,20 +80,28 @@ function measurer(kind, field, origin) {
   return {
     max: (maximum, params) =>
       check({ check: named("max"), maximum, when }, params, ({ value }) =>
-        value[field] <= maximum ? undefined : { origin: origin(value), code: "too_big", maximum, inclusive: true }),
+        value[field] <= maximum
+          ? undefined
+          : { origin: origin(value), code: "too_big", maximum, inclusive: true },
+      ),
     min: (minimum, params) =>
       check({ check: named("min"), minimum, when }, params, ({ value }) =>
-        value[field] >= minimum ? undefined : { origin: origin(value), code: "too_small", minimum, inclusive: true }),
+        value[field] >= minimum
+          ? undefined
+          : { origin: origin(value), code: "too_small", minimum, inclusive: true },
+      ),
     exactly: (count, params) =>
       check({ check: `${kind}_equals`, [kind]: count, when }, params, ({ value }) => {
         if (value[field] === count) return;
-        const bound = value[field] > count ? { code: "too_big", maximum: count } : { code: "too_small", minimum: count };
+        const bound =
+          value[field] > count ? { code: "too_big", maximum: count } : { code: "too_small", minimum: count };
         return { origin: origin(value), ...bound, inclusive: true, exact: true };
       }),
   };
 }
 const lengths = measurer("length", "length", (value) =>
-  Array.isArray(value) ? "array" : typeof value === "string" ? "string" : "unknown");
+  Array.isArray(value) ? "array" : typeof value === "string" ? "string" : "unknown",
+);
 const sizes = measurer("size", "size", (value) => {
   if (value instanceof Set) return "set";
   if (value instanceof Map) return "map";
@@ -93,7 +112,10 @@ export const { min: minSize, max: maxSize, exactly: size } = sizes;
 
 function text(format, extra, params, test) {
   return check({ check: "string_format", format, ...extra }, params, (payload, def) =>
-    test(payload.value, def) ? undefined : { origin: "string", code: "invalid_format", format, ...shown(format, def) });
+    test(payload.value, def)
+      ? undefined
+      : { origin: "string", code: "invalid_format", format, ...shown(format, def) },
+  );
 }
 // What the issue tells besides the format.
 function shown(format, def) {
@@ -116,15 +138,18 @@ export function includes(part, params) {
   return text("includes", { includes: part, pattern }, params, (value) => value.includes(part, position));
 }
 export const startsWith = (prefix, params) =>
-  text("starts_with", { prefix, pattern: new RegExp(`^${regexes.escape(prefix)}.*`) }, params,
-    (value) => value.startsWith(prefix));
+  text("starts_with", { prefix, pattern: new RegExp(`^${regexes.escape(prefix)}.*`) }, params, (value) =>
+    value.startsWith(prefix),
+  );
 export const endsWith = (suffix, params) =>
-  text("ends_with", { suffix, pattern: new RegExp(`.*${regexes.escape(suffix)}$`) }, params,
-    (value) => value.endsWith(suffix));
+  text("ends_with", { suffix, pattern: new RegExp(`.*${regexes.escape(suffix)}$`) }, params, (value) =>
+    value.endsWith(suffix),
+  );
 
 export const mime = (types, params) =>
   check({ check: "mime_type", mime: types }, params, (payload) =>
-    types.includes(payload.value.type) ? undefined : { code: "invalid_value", values: types });
+    types.includes(payload.value.type) ? undefined : { code: "invalid_value", values: types },
+  );
 
 export function property(name, schema, params) {
   const self = check({ check: "property", property: name, schema }, params, () => {});
@@ -146,24 +171,35 @@ export function overwrite(change) {
   self._zod.check = (payload) => void (payload.value = change(payload.value));
   return self;
 }
-export const trim = () => overwrite((value) => value.trim());
-export const toLowerCase = () => overwrite((value) => value.toLowerCase());
-export const toUpperCase = () => overwrite((value) => value.toUpperCase());
-export const normalizeText = (form) => overwrite((value) => value.normalize(form));
+const method =
+  (name) =>
+  (...args) =>
+    overwrite((value) => value[name](...args));
+export const trim = method("trim");
+export const toLowerCase = method("toLowerCase");
+export const toUpperCase = method("toUpperCase");
+export const normalizeText = method("normalize");
 
 /** Makes text fit for addresses: letters, digits and single hyphens. */
 export const slugify = () =>
   overwrite((value) =>
-    value.toLowerCase().trim().replace(/[^\w\s-]/g, "").replace(/[\s_-]+/g, "-").replace(/^-+|-+$/g, ""));
+    value
+      .toLowerCase()
+      .trim()
+      .replace(/[^\w\s-]/g, "")
+      .replace(/[\s_-]+/g, "-")
+      .replace(/^-+|-+$/g, ""),
+  );
 
 const INT32 = [-2147483648, 2147483647];
 export const NUMBER_RANGES = {
-  safeint: [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER], int32: INT32, uint32: [0, 4294967295],
-  float32: [-3.4028234663852886e38, 3.4028234663852886e38], float64: [-Number.MAX_VALUE, Number.MAX_VALUE],
+  safeint: [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
+  int32: INT32,
+  uint32: [0, 4294967295],
+  float32: [-3.4028234663852886e38, 3.4028234663852886e38],
+  float64: [-Number.MAX_VALUE, Number.MAX_VALUE],
 };
-export const BIGINT_RANGES = {
-  int64: [-(2n ** 63n), 2n ** 63n - 1n], uint64: [0n, 2n ** 64n - 1n],
-};
+export const BIGINT_RANGES = { int64: [-(2n ** 63n), 2n ** 63n - 1n], uint64: [0n, 2n ** 64n - 1n] };
 
 const tighter = (bag, name, value, better) => {
   if (bag[name] === undefined || better(value, bag[name])) bag[name] = value;
@@ -178,21 +214,43 @@ export function bagOf(checks) {
     tighter(bag, "minimum", low, more);
     tighter(bag, "maximum", high, less);
   };
-  for (const { _zod: { def } } of checks) {
+  for (const {
+    _zod: { def },
+  } of checks) {
     switch (def.check) {
-      case "less_than": tighter(bag, def.inclusive ? "maximum" : "exclusiveMaximum", def.value, less); break;
-      case "greater_than": tighter(bag, def.inclusive ? "minimum" : "exclusiveMinimum", def.value, more); break;
-      case "multiple_of": bag.multipleOf ??= def.value; break;
+      case "less_than":
+        tighter(bag, def.inclusive ? "maximum" : "exclusiveMaximum", def.value, less);
+        break;
+      case "greater_than":
+        tighter(bag, def.inclusive ? "minimum" : "exclusiveMinimum", def.value, more);
+        break;
+      case "multiple_of":
+        bag.multipleOf ??= def.value;
+        break;
       case "number_format":
         bag.format = def.format;
         range(NUMBER_RANGES[def.format]);
         if (def.format.includes("int")) bag.pattern = regexes.integer();
         break;
-      case "bigint_format": bag.format = def.format; range(BIGINT_RANGES[def.format]); break;
-      case "max_length": case "max_size": tighter(bag, "maximum", def.maximum, less); break;
-      case "min_length": case "min_size": tighter(bag, "minimum", def.minimum, more); break;
-      case "length_equals": case "size_equals": bag.minimum = bag.maximum = def.length ?? def.size; break;
-      case "mime_type": bag.mime = def.mime; break;
+      case "bigint_format":
+        bag.format = def.format;
+        range(BIGINT_RANGES[def.format]);
+        break;
+      case "max_length":
+      case "max_size":
+        tighter(bag, "maximum", def.maximum, less);
+        break;
+      case "min_length":
+      case "min_size":
+        tighter(bag, "minimum", def.minimum, more);
+        break;
+      case "length_equals":
+      case "size_equals":
+        bag.minimum = bag.maximum = def.length ?? def.size;
+        break;
+      case "mime_type":
+        bag.mime = def.mime;
+        break;
       case "string_format":
         if (!/^(includes|starts_with|ends_with)$/.test(def.format)) bag.format = def.format;
         if (/^base64/.test(def.format)) bag.contentEncoding = def.format;

@@ -2,14 +2,12 @@
 import { finish } from "./issues.js";
 import * as regexes from "./regexes.js";
 import { adopt, isObject, isPlain, stopped } from "./run.js";
-import { definition, ZodType } from "./type.js";
+import { definition, expose, ZodType } from "./type.js";
 
-const any = (options, side) => (options.some((option) => option._zod[side] === "optional") ? "optional" : undefined);
+const any = (options, side) =>
+  options.some((option) => option._zod[side] === "optional") ? "optional" : undefined;
 
 export class ZodUnion extends ZodType {
-  get options() {
-    return this.def.options;
-  }
   _optin() {
     return any(this.def.options, "optin");
   }
@@ -59,6 +57,8 @@ export class ZodUnion extends ZodType {
     return payload;
   }
 }
+
+expose(ZodUnion, "options");
 
 /** Exactly one option must fit. */
 export class ZodXor extends ZodUnion {
@@ -116,7 +116,15 @@ export class ZodDiscriminatedUnion extends ZodUnion {
     if (option) return option._zod.run(payload, ctx);
     if (this.def.unionFallback) return super._parse(payload, ctx);
     const note = "No matching discriminator";
-    const issue = { code: "invalid_union", errors: [], note, discriminator, input, path: [discriminator], inst: this };
+    const issue = {
+      code: "invalid_union",
+      errors: [],
+      note,
+      discriminator,
+      input,
+      path: [discriminator],
+      inst: this,
+    };
     payload.issues.push(issue);
     return payload;
   }
@@ -156,7 +164,8 @@ export class ZodIntersection extends ZodType {
       adopt(payload, b.issues);
       if (stopped(payload)) return payload;
       const merged = merge(a.value, b.value);
-      if (merged.clash) throw new Error(`Unmergable intersection. Error path: ${JSON.stringify(merged.clash)}`);
+      if (merged.clash)
+        throw new Error(`Unmergable intersection. Error path: ${JSON.stringify(merged.clash)}`);
       payload.value = merged.data;
       return payload;
     };

@@ -1,13 +1,11 @@
-// Lists, tuples, records, maps and sets. As with objects, results are built anew and `__proto__` never is a key.
+// Lists, tuples, records, maps and sets. As with objects, results are built anew and `__proto__` never is a
+// key.
 import * as checks from "./checks.js";
 import { define, finish } from "./issues.js";
 import { adopt, isPlain, Pass } from "./run.js";
-import { addChecks, definition, ZodType } from "./type.js";
+import { addChecks, definition, expose, ZodType } from "./type.js";
 
 export class ZodArray extends ZodType {
-  get element() {
-    return this.def.element;
-  }
   unwrap() {
     return this.def.element;
   }
@@ -19,10 +17,12 @@ export class ZodArray extends ZodType {
     if (!Array.isArray(input)) return this._wrongType(payload);
     const result = (payload.value = new Array(input.length));
     const pass = new Pass(payload, ctx);
-    for (let i = 0; i < input.length; i++) pass.part(this.def.element, input[i], (item) => (result[i] = item), i);
+    for (let i = 0; i < input.length; i++)
+      pass.part(this.def.element, input[i], (item) => (result[i] = item), i);
     return pass.end();
   }
 }
+expose(ZodArray, "element");
 addChecks(ZodArray, { min: checks.minLength, max: checks.maxLength, length: checks.length });
 
 export class ZodTuple extends ZodType {
@@ -58,19 +58,14 @@ export class ZodTuple extends ZodType {
 }
 
 export class ZodRecord extends ZodType {
-  get keyType() {
-    return this.def.keyType;
-  }
-  get valueType() {
-    return this.def.valueType;
-  }
   _parse(payload, ctx) {
     const input = payload.value;
     if (!isPlain(input)) return this._wrongType(payload);
     const { keyType, valueType } = this.def;
     const result = (payload.value = {});
     const pass = new Pass(payload, ctx);
-    const entry = (name, key) => pass.part(valueType, input[name], (found) => define(result, key, found), name);
+    const entry = (name, key) =>
+      pass.part(valueType, input[name], (found) => define(result, key, found), name);
     const loose = this.def.mode === "loose";
     const keep = (name) => name !== "__proto__" && define(result, name, input[name]);
     // Keys that can be listed are all wanted, and no others.
@@ -89,7 +84,14 @@ export class ZodRecord extends ZodType {
       if (key.issues.length && loose) keep(name);
       else if (key.issues.length) {
         const issues = key.issues.map((issue) => finish(issue, ctx));
-        payload.issues.push({ code: "invalid_key", origin: "record", issues, input: name, path: [name], inst: this });
+        payload.issues.push({
+          code: "invalid_key",
+          origin: "record",
+          issues,
+          input: name,
+          path: [name],
+          inst: this,
+        });
         define(result, key.value, key.value);
       } else entry(name, key.value);
     }
@@ -98,12 +100,6 @@ export class ZodRecord extends ZodType {
 }
 
 export class ZodMap extends ZodType {
-  get keyType() {
-    return this.def.keyType;
-  }
-  get valueType() {
-    return this.def.valueType;
-  }
   _parse(payload, ctx) {
     const input = payload.value;
     if (!(input instanceof Map)) return this._wrongType(payload);
@@ -151,6 +147,9 @@ export class ZodSet extends ZodType {
 }
 addChecks(ZodSet, { min: checks.minSize, max: checks.maxSize, size: checks.size });
 
+expose(ZodRecord, "keyType", "valueType");
+expose(ZodMap, "keyType", "valueType");
+
 const create = (Kind, own, params) => new Kind(definition(own, params));
 
 export const array = (element, params) => create(ZodArray, { type: "array", element }, params);
@@ -165,5 +164,6 @@ export const partialRecord = (keyType, valueType, params) =>
   create(ZodRecord, { type: "record", keyType, valueType, partial: true }, params);
 export const looseRecord = (keyType, valueType, params) =>
   create(ZodRecord, { type: "record", keyType, valueType, mode: "loose" }, params);
-export const map = (keyType, valueType, params) => create(ZodMap, { type: "map", keyType, valueType }, params);
+export const map = (keyType, valueType, params) =>
+  create(ZodMap, { type: "map", keyType, valueType }, params);
 export const set = (valueType, params) => create(ZodSet, { type: "set", valueType }, params);

@@ -9,7 +9,7 @@ import { globalRegistry } from "./registry.js";
 import { after } from "./run.js";
 import * as scalars from "./scalars.js";
 import { string } from "./text.js";
-import { definition, parse, parseAsync, wrap, ZodType } from "./type.js";
+import { definition, expose, parse, parseAsync, wrap, ZodType } from "./type.js";
 import * as wrappers from "./wrappers.js";
 
 /** Gives a payload the `addIssue` that transforms and refinements are called with. */
@@ -39,12 +39,6 @@ export class ZodTransform extends ZodType {
 }
 
 export class ZodPipe extends ZodType {
-  get in() {
-    return this.def.in;
-  }
-  get out() {
-    return this.def.out;
-  }
   _optin() {
     return this.def.in._zod.optin;
   }
@@ -73,6 +67,8 @@ export class ZodPipe extends ZodType {
     });
   }
 }
+
+expose(ZodPipe, "in", "out");
 
 export class ZodCodec extends ZodPipe {
   _between(result, backward) {
@@ -107,7 +103,8 @@ export class ZodTemplateLiteral extends ZodType {
     const parts = this.def.parts.map((part) => {
       if (!part?._zod) return regexes.escape(`${part}`);
       const { pattern } = part._zod;
-      if (!pattern) throw new Error(`Invalid template literal part, no pattern found: ${part.constructor.name}`);
+      if (!pattern)
+        throw new Error(`Invalid template literal part, no pattern found: ${part.constructor.name}`);
       return regexes.inner(pattern);
     });
     return (this._known = new RegExp(`^${parts.join("")}$`));
@@ -145,7 +142,10 @@ export class ZodFunction extends ZodType {
     };
   }
   input(...args) {
-    return functionSchema({ input: Array.isArray(args[0]) ? tuple(...args) : args[0], output: this.def.output });
+    return functionSchema({
+      input: Array.isArray(args[0]) ? tuple(...args) : args[0],
+      output: this.def.output,
+    });
   }
   output(output) {
     return functionSchema({ input: this.def.input, output });
@@ -158,7 +158,8 @@ export { pipeSchema as pipe };
 export const preprocess = (change, schema) => pipeSchema(transform(change), schema);
 export const codec = (input, output, { decode, encode }) =>
   new ZodCodec({ type: "pipe", in: input, out: output, transform: decode, reverseTransform: encode });
-export const refine = (fn, params) => new ZodCustom(definition({ type: "custom", check: "custom", fn }, params));
+export const refine = (fn, params) =>
+  new ZodCustom(definition({ type: "custom", check: "custom", fn }, params));
 export const custom = (fn, params) => refine(fn ?? (() => true), { abort: true, ...normalize(params) });
 export function check(fn) {
   return { _zod: { check: fn, def: { check: "custom" }, onattach: [] } };
@@ -166,7 +167,9 @@ export function check(fn) {
 /** `describe` and `meta` in the form of checks. */
 export function meta(words) {
   const self = check(() => {});
-  self._zod.onattach.push((schema) => globalRegistry.add(schema, { ...globalRegistry.get(schema), ...words }));
+  self._zod.onattach.push((schema) =>
+    globalRegistry.add(schema, { ...globalRegistry.get(schema), ...words }),
+  );
   return self;
 }
 export const describe = (description) => meta({ description });
@@ -175,14 +178,17 @@ export function superRefine(fn) {
   return self;
 }
 const instanceOf = (Class, params) =>
-  refine((value) => value instanceof Class, { abort: true, ...normalize(params ?? `Input not instance of ${Class.name}`) });
+  refine((value) => value instanceof Class, {
+    abort: true,
+    ...normalize(params ?? `Input not instance of ${Class.name}`),
+  });
 export { instanceOf as instanceof };
 export const templateLiteral = (parts, params) =>
   new ZodTemplateLiteral(definition({ type: "template_literal", parts }, params));
 function functionSchema({ input, output } = {}) {
   return new ZodFunction({
     type: "function",
-    input: Array.isArray(input) ? tuple(input) : input ?? array(scalars.unknown()),
+    input: Array.isArray(input) ? tuple(input) : (input ?? array(scalars.unknown())),
     output: output ?? scalars.unknown(),
   });
 }
@@ -190,7 +196,15 @@ export { functionSchema as function, functionSchema as _function };
 
 export function json(params) {
   const value = wrappers.lazy(() =>
-    union([string(params), number(), scalars.boolean(), scalars.null(), array(value), record(string(), value)]));
+    union([
+      string(params),
+      number(),
+      scalars.boolean(),
+      scalars.null(),
+      array(value),
+      record(string(), value),
+    ]),
+  );
   return value;
 }
 
@@ -207,11 +221,17 @@ export function stringbool(options) {
       if (yes.has(text)) return true;
       if (no.has(text)) return false;
       const values = [...yes, ...no];
-      payload.issues.push(
-        { code: "invalid_value", expected: "stringbool", values, input: payload.value, inst: self, continue: false });
+      payload.issues.push({
+        code: "invalid_value",
+        expected: "stringbool",
+        values,
+        input: payload.value,
+        inst: self,
+        continue: false,
+      });
       return {};
     },
-    encode: (value) => (value ? truthy[0] ?? "true" : falsy[0] ?? "false"),
+    encode: (value) => (value ? (truthy[0] ?? "true") : (falsy[0] ?? "false")),
   });
   if (error) self.def.error = error;
   return self;
@@ -220,6 +240,20 @@ export function stringbool(options) {
 // The methods of the base class, which cannot import what extends it, get their makers from here.
 const { catch: catchSchema, exactOptional, nonoptional, nullable, optional, prefault, readonly } = wrappers;
 Object.assign(wrap, {
-  array, catch: catchSchema, default: wrappers._default, exactOptional, intersection, nonoptional, nullable, optional,
-  overwrite: checks.overwrite, pipe: pipeSchema, prefault, readonly, refine, superRefine, transform, union,
+  array,
+  catch: catchSchema,
+  default: wrappers._default,
+  exactOptional,
+  intersection,
+  nonoptional,
+  nullable,
+  optional,
+  overwrite: checks.overwrite,
+  pipe: pipeSchema,
+  prefault,
+  readonly,
+  refine,
+  superRefine,
+  transform,
+  union,
 });

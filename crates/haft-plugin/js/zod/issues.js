@@ -28,18 +28,38 @@ function quoted(value) {
 const UNITS = { string: "characters", file: "bytes", array: "items", set: "items" };
 
 const NOUNS = {
-  regex: "input", template_literal: "input", email: "email address", url: "URL", uuid: "UUID", uuidv4: "UUIDv4",
-  uuidv6: "UUIDv6", guid: "GUID", cuid: "cuid", ulid: "ULID", xid: "XID", ksuid: "KSUID", jwt: "JWT",
-  datetime: "ISO datetime", date: "ISO date", time: "ISO time", duration: "ISO duration",
-  ipv4: "IPv4 address", ipv6: "IPv6 address", cidrv4: "IPv4 range", cidrv6: "IPv6 range",
-  base64: "base64-encoded string", base64url: "base64url-encoded string", json_string: "JSON string",
-  e164: "E.164 number", mac: "MAC address",
+  regex: "input",
+  template_literal: "input",
+  email: "email address",
+  url: "URL",
+  uuid: "UUID",
+  uuidv4: "UUIDv4",
+  uuidv6: "UUIDv6",
+  guid: "GUID",
+  cuid: "cuid",
+  ulid: "ULID",
+  xid: "XID",
+  ksuid: "KSUID",
+  jwt: "JWT",
+  datetime: "ISO datetime",
+  date: "ISO date",
+  time: "ISO time",
+  duration: "ISO duration",
+  ipv4: "IPv4 address",
+  ipv6: "IPv6 address",
+  cidrv4: "IPv4 range",
+  cidrv6: "IPv6 range",
+  base64: "base64-encoded string",
+  base64url: "base64url-encoded string",
+  json_string: "JSON string",
+  e164: "E.164 number",
+  mac: "MAC address",
 };
 
 function size(word, issue, sign, bound) {
   const unit = UNITS[issue.origin];
-  const subject = issue.origin ?? "value";
-  return `Too ${word}: expected ${subject} ${unit ? "to have" : "to be"} ${sign}${bound}${unit ? ` ${unit}` : ""}`;
+  const demand = unit ? `to have ${sign}${bound} ${unit}` : `to be ${sign}${bound}`;
+  return `Too ${word}: expected ${issue.origin ?? "value"} ${demand}`;
 }
 
 /** The English words for an issue. */
@@ -86,8 +106,11 @@ export function finish(raw, ctx) {
   const full = { ...raw, path: raw.path ?? [] };
   if (!raw.message) {
     full.message =
-      wordsOf(raw.inst?._zod.def.error?.(raw)) ?? wordsOf(ctx?.error?.(raw)) ??
-      wordsOf(settings.customError?.(raw)) ?? wordsOf((settings.localeError ?? english)(raw)) ?? "Invalid input";
+      wordsOf(raw.inst?._zod.def.error?.(raw)) ??
+      wordsOf(ctx?.error?.(raw)) ??
+      wordsOf(settings.customError?.(raw)) ??
+      wordsOf((settings.localeError ?? english)(raw)) ??
+      "Invalid input";
   }
   delete full.inst;
   // Later versions of the zod package name the schema under this key too.
@@ -164,13 +187,14 @@ export class ZodEncodeError extends Error {
 
 const messageOf = (issue) => issue.message;
 
-/** Visits every leaf issue with its full path; the issues inside unions, keys and elements count as leaves. */
+/** Visits every issue with its full path; those inside of unions, keys and elements, not what holds them. */
 function visit(issues, base, leaf) {
   for (const issue of issues) {
     const path = [...base, ...issue.path];
     if (issue.code === "invalid_union" && issue.errors.length) {
       for (const branch of issue.errors) visit(branch, path, leaf);
-    } else if (issue.code === "invalid_key" || issue.code === "invalid_element") visit(issue.issues, path, leaf);
+    } else if (issue.code === "invalid_key" || issue.code === "invalid_element")
+      visit(issue.issues, path, leaf);
     else leaf(issue, path);
   }
 }

@@ -1,9 +1,19 @@
-// What each kind of schema becomes in JSON Schema, without regard to sharing and recursion (json-schema.js does those).
+// What each kind of schema becomes in JSON Schema, without regard to sharing and recursion (json-schema.js
+// does those).
 
 const FORMATS = { guid: "uuid", url: "uri", datetime: "date-time", json_string: "json-string", regex: "" };
 const UNREPRESENTABLE = {
-  bigint: "BigInt", symbol: "Symbols", undefined: "Undefined", void: "Void", date: "Date", map: "Map", set: "Set",
-  custom: "Custom types", function: "Function types", transform: "Transforms", nan: "NaN",
+  bigint: "BigInt",
+  symbol: "Symbols",
+  undefined: "Undefined",
+  void: "Void",
+  date: "Date",
+  map: "Map",
+  set: "Set",
+  custom: "Custom types",
+  function: "Function types",
+  transform: "Transforms",
+  nan: "NaN",
 };
 
 /** The base of the converter: fills the node of a schema. `inside` converts a schema that stands in it. */
@@ -11,7 +21,8 @@ export class Kinds {
   constructor(options) {
     this.options = options;
     this.io = options.io ?? "output";
-    this.target = { "draft-07": "draft-7", "draft-04": "draft-4" }[options.target] ?? options.target ?? "draft-2020-12";
+    this.target =
+      { "draft-07": "draft-7", "draft-04": "draft-4" }[options.target] ?? options.target ?? "draft-2020-12";
   }
   get modern() {
     return this.target === "draft-2020-12";
@@ -30,12 +41,22 @@ export class Kinds {
       node.borrows = inner;
     };
     switch (def.type) {
-      case "string": return this.string(schema, json);
-      case "number": return this.number(schema, json);
-      case "boolean": json.type = "boolean"; return;
-      case "null": this.nothing(json); return;
-      case "any": case "unknown": return;
-      case "never": json.not = {}; return;
+      case "string":
+        return this.string(schema, json);
+      case "number":
+        return this.number(schema, json);
+      case "boolean":
+        json.type = "boolean";
+        return;
+      case "null":
+        this.nothing(json);
+        return;
+      case "any":
+      case "unknown":
+        return;
+      case "never":
+        json.not = {};
+        return;
       case "array": {
         const { minimum, maximum } = schema._zod.bag;
         if (typeof minimum === "number") json.minItems = minimum;
@@ -44,9 +65,12 @@ export class Kinds {
         json.items = inside(def.element, "items");
         return;
       }
-      case "object": return this.object(schema, json, inside);
+      case "object":
+        return this.object(schema, json, inside);
       case "union":
-        json[def.inclusive === false ? "oneOf" : "anyOf"] = def.options.map((option, i) => inside(option, "anyOf", i));
+        json[def.inclusive === false ? "oneOf" : "anyOf"] = def.options.map((option, i) =>
+          inside(option, "anyOf", i),
+        );
         return;
       case "intersection": {
         const sides = [inside(def.left, "allOf", 0), inside(def.right, "allOf", 1)];
@@ -54,11 +78,19 @@ export class Kinds {
         json.allOf = sides.flatMap((side) => (nested(side) ? side.allOf : [side]));
         return;
       }
-      case "tuple": return this.tuple(schema, json, inside);
-      case "record": return this.record(schema, json, inside);
-      case "enum": this.values(json, [...schema._zod.values]); return;
-      case "literal": this.literal(json, def.values); return;
-      case "file": this.file(schema, json); return;
+      case "tuple":
+        return this.tuple(schema, json, inside);
+      case "record":
+        return this.record(schema, json, inside);
+      case "enum":
+        this.values(json, [...schema._zod.values]);
+        return;
+      case "literal":
+        this.literal(json, def.values);
+        return;
+      case "file":
+        this.file(schema, json);
+        return;
       case "template_literal":
         json.type = "string";
         json.pattern = schema._zod.pattern.source;
@@ -91,13 +123,22 @@ export class Kinds {
         borrow(def.innerType);
         json.readOnly = true;
         return;
-      case "optional": case "nonoptional": case "promise": borrow(def.innerType); return;
-      case "lazy": borrow(schema.unwrap?.() ?? schema._zod.innerType); return;
+      case "optional":
+      case "nonoptional":
+      case "promise":
+        borrow(def.innerType);
+        return;
+      case "lazy":
+        borrow(schema.unwrap?.() ?? schema._zod.innerType);
+        return;
       case "pipe":
         borrow(this.io === "input" && def.in._zod.def.type !== "transform" ? def.in : def.out);
         return;
-      case "success": json.type = "boolean"; return;
-      default: this.impossible(UNREPRESENTABLE[def.type] ?? def.type);
+      case "success":
+        json.type = "boolean";
+        return;
+      default:
+        this.impossible(UNREPRESENTABLE[def.type] ?? def.type);
     }
   }
 
@@ -149,7 +190,8 @@ export class Kinds {
       if ((this.io === "input" ? optin : optout) === undefined) required.push(key);
     }
     if (required.length) json.required = required;
-    if (catchall ? catchall._zod.def.type === "never" : this.io === "output") json.additionalProperties = false;
+    if (catchall ? catchall._zod.def.type === "never" : this.io === "output")
+      json.additionalProperties = false;
     else if (catchall) json.additionalProperties = inside(catchall, "additionalProperties");
   }
   record(schema, json, inside) {
@@ -183,7 +225,8 @@ export class Kinds {
     if (typeof maximum === "number") json.maxItems = maximum;
   }
   values(json, values) {
-    for (const type of ["number", "string"]) if (values.every((value) => typeof value === type)) json.type = type;
+    for (const type of ["number", "string"])
+      if (values.every((value) => typeof value === type)) json.type = type;
     json.enum = values;
   }
   literal(json, given) {
@@ -213,6 +256,6 @@ export class Kinds {
     if (minimum !== undefined) any.minLength = minimum;
     if (maximum !== undefined) any.maxLength = maximum;
     const kinds = (mime ?? []).map((contentMediaType) => ({ ...any, contentMediaType }));
-    Object.assign(json, kinds.length > 1 ? { anyOf: kinds } : kinds[0] ?? any);
+    Object.assign(json, kinds.length > 1 ? { anyOf: kinds } : (kinds[0] ?? any));
   }
 }

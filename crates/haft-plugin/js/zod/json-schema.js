@@ -1,7 +1,7 @@
-// Schemas as JSON Schema: what a model is shown of a tool's arguments.
-// Each schema is converted once into a node; schemas that contain themselves, carry an `id`, or (when asked for)
-// occur twice move to `$defs`. A wrapper's node borrows from the node of what it wraps, at the very end, because
-// only then is known whether that one became a reference.
+// Schemas as JSON Schema: what a model is shown of a tool's arguments. Each schema is converted once into a
+// node; schemas that contain themselves, carry an `id`, or (when asked for) occur twice move to `$defs`. A
+// wrapper's node borrows from the node of what it wraps, at the very end, because only then is known whether
+// that one became a reference.
 import { Kinds } from "./json-kinds.js";
 import { globalRegistry, ZodRegistry } from "./registry.js";
 import { ZodType } from "./type.js";
@@ -76,12 +76,15 @@ class Converter extends Kinds {
     for (const [schema, node] of this.nodes) {
       if (node.cycle && this.options.cycles === "throw") {
         const at = `#/${node.cycle.join("/")}/<root>`;
-        throw new Error(`Cycle detected: ${at}\n\n` +
-          "Set the `cycles` parameter to `\"ref\"` to resolve cyclical schemas with defs.");
+        throw new Error(
+          `Cycle detected: ${at}\n\n` +
+            'Set the `cycles` parameter to `"ref"` to resolve cyclical schemas with defs.',
+        );
       }
       const id = this.metadata.get(schema)?.id;
       const twice = node.count > 1 && this.options.reused === "ref";
-      if (schema === root || (external && external.idOf(schema)) || id || node.cycle || twice) move(schema, node);
+      if (schema === root || (external && external.idOf(schema)) || id || node.cycle || twice)
+        move(schema, node);
     }
     for (const schema of [...this.nodes.keys()].reverse()) this.lend(schema);
     const top = this.nodes.get(root);
@@ -119,19 +122,32 @@ function transforms(schema, seen = new Set()) {
   const { def } = schema._zod;
   const inside = (...children) => children.some((child) => child && transforms(child, seen));
   switch (def.type) {
-    case "transform": return true;
-    case "array": return inside(def.element);
-    case "object": return inside(...Object.values(def.shape));
-    case "union": return inside(...def.options);
-    case "intersection": return inside(def.left, def.right);
-    case "tuple": return inside(...def.items, def.rest);
-    case "record": case "map": return inside(def.keyType, def.valueType);
-    case "set": return inside(def.valueType);
-    case "pipe": return inside(def.in, def.out);
-    case "lazy": return inside(def.getter());
+    case "transform":
+      return true;
+    case "array":
+      return inside(def.element);
+    case "object":
+      return inside(...Object.values(def.shape));
+    case "union":
+      return inside(...def.options);
+    case "intersection":
+      return inside(def.left, def.right);
+    case "tuple":
+      return inside(...def.items, def.rest);
+    case "record":
+    case "map":
+      return inside(def.keyType, def.valueType);
+    case "set":
+      return inside(def.valueType);
+    case "pipe":
+      return inside(def.in, def.out);
+    case "lazy":
+      return inside(def.getter());
     // What is caught comes out as it is told, whatever happens inside.
-    case "catch": return false;
-    default: return inside(def.innerType);
+    case "catch":
+      return false;
+    default:
+      return inside(def.innerType);
   }
 }
 
@@ -145,7 +161,10 @@ export function toJSONSchema(input, options) {
   const converter = new Converter(options);
   for (const schema of input._idmap.values()) converter.node(schema);
   const external = {
-    idOf: (schema) => input.get(schema)?.id, uri: options?.uri ?? ((id) => id), defs: {}, count: 0,
+    idOf: (schema) => input.get(schema)?.id,
+    uri: options?.uri ?? ((id) => id),
+    defs: {},
+    count: 0,
   };
   const schemas = {};
   for (const [id, schema] of input._idmap) schemas[id] = converter.emit(schema, external);

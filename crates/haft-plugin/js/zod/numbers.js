@@ -26,7 +26,12 @@ class Numeric extends ZodType {
   }
 }
 const BOUNDS = {
-  gt: checks.gt, gte: checks.gte, min: checks.gte, lt: checks.lt, lte: checks.lte, max: checks.lte,
+  gt: checks.gt,
+  gte: checks.gte,
+  min: checks.gte,
+  lt: checks.lt,
+  lte: checks.lte,
+  max: checks.lte,
   multipleOf: checks.multipleOf,
 };
 
@@ -61,10 +66,7 @@ export class ZodNumber extends Numeric {
   }
 }
 const int = (params) => numberFormat("safeint", params);
-addChecks(ZodNumber, {
-  ...BOUNDS, step: checks.multipleOf, int, safe: int, positive: checks.positive, negative: checks.negative,
-  nonnegative: checks.nonnegative, nonpositive: checks.nonpositive,
-});
+addChecks(ZodNumber, { ...BOUNDS, step: checks.multipleOf, int, safe: int, ...checks.signs(0) });
 
 /** A number of a machine type; as with string formats, it is its own first check. */
 export class ZodNumberFormat extends ZodNumber {
@@ -106,13 +108,7 @@ export class ZodBigInt extends Numeric {
     return regexes.bigint();
   }
 }
-addChecks(ZodBigInt, {
-  ...BOUNDS,
-  positive: (params) => checks.gt(0n, params),
-  negative: (params) => checks.lt(0n, params),
-  nonnegative: (params) => checks.gte(0n, params),
-  nonpositive: (params) => checks.lte(0n, params),
-});
+addChecks(ZodBigInt, { ...BOUNDS, ...checks.signs(0n) });
 
 export class ZodBigIntFormat extends ZodBigInt {
   _checks() {
@@ -155,11 +151,12 @@ function bigintFormat(format, params) {
 
 export { int };
 export const number = (params) => new ZodNumber(definition({ type: "number", checks: [] }, params));
-export const float32 = (params) => numberFormat("float32", params);
-export const float64 = (params) => numberFormat("float64", params);
-export const int32 = (params) => numberFormat("int32", params);
-export const uint32 = (params) => numberFormat("uint32", params);
-export const int64 = (params) => bigintFormat("int64", params);
-export const uint64 = (params) => bigintFormat("uint64", params);
+const formatted = (make, format) => (params) => make(format, params);
+export const float32 = formatted(numberFormat, "float32");
+export const float64 = formatted(numberFormat, "float64");
+export const int32 = formatted(numberFormat, "int32");
+export const uint32 = formatted(numberFormat, "uint32");
+export const int64 = formatted(bigintFormat, "int64");
+export const uint64 = formatted(bigintFormat, "uint64");
 export const bigint = (params) => new ZodBigInt(definition({ type: "bigint" }, params));
 export const date = (params) => new ZodDate(definition({ type: "date" }, params));

@@ -1,14 +1,12 @@
-// Objects. Input is never trusted to be tame: the result is built anew, and a key called `__proto__` is data or dropped.
-// A shape is read as late as possible, because its getters may name schemas that do not exist yet (recursive types).
+// Objects. Input is never trusted to be tame: the result is built anew, and a key called `__proto__` is data
+// or dropped. A shape is read as late as possible, because its getters may name schemas that do not exist yet
+// (recursive types).
 import { define } from "./issues.js";
 import { isObject, isPlain, Pass } from "./run.js";
 import * as scalars from "./scalars.js";
-import { definition, wrap, ZodType } from "./type.js";
+import { definition, expose, wrap, ZodType } from "./type.js";
 
 export class ZodObject extends ZodType {
-  get shape() {
-    return this.def.shape;
-  }
   /** The fields, read once: a shape's getters (recursive types) are called at the first parse, not before. */
   _fields() {
     if (this._known) return this._known;
@@ -82,7 +80,9 @@ export class ZodObject extends ZodType {
   extend(shape) {
     if (!isPlain(shape)) throw new Error("Invalid input to extend: expected a plain object");
     if (this.def.checks?.length) {
-      throw new Error("Object schemas containing refinements cannot be extended. Use `.safeExtend()` instead.");
+      throw new Error(
+        "Object schemas containing refinements cannot be extended. Use `.safeExtend()` instead.",
+      );
     }
     return this.#reshape(() => joined(this.def.shape, shape), { checks: [] });
   }
@@ -91,7 +91,10 @@ export class ZodObject extends ZodType {
     return this.#reshape(() => joined(this.def.shape, shape));
   }
   merge(other) {
-    return this.#reshape(() => joined(this.def.shape, other.def.shape), { catchall: other.def.catchall, checks: [] });
+    return this.#reshape(() => joined(this.def.shape, other.def.shape), {
+      catchall: other.def.catchall,
+      checks: [],
+    });
   }
   #chosen(mask) {
     const { shape } = this.def;
@@ -100,22 +103,30 @@ export class ZodObject extends ZodType {
     return Object.keys(mask).filter((key) => mask[key]);
   }
   pick(mask) {
-    return this.#reshape(() => Object.fromEntries(this.#chosen(mask).map((key) => [key, this.def.shape[key]])),
-      { checks: [] });
+    return this.#reshape(
+      () => Object.fromEntries(this.#chosen(mask).map((key) => [key, this.def.shape[key]])),
+      { checks: [] },
+    );
   }
   omit(mask) {
-    return this.#reshape(() => {
-      const shape = { ...this.def.shape };
-      for (const key of this.#chosen(mask)) delete shape[key];
-      return shape;
-    }, { checks: [] });
+    return this.#reshape(
+      () => {
+        const shape = { ...this.def.shape };
+        for (const key of this.#chosen(mask)) delete shape[key];
+        return shape;
+      },
+      { checks: [] },
+    );
   }
   #each(mask, change) {
-    return this.#reshape(() => {
-      const shape = { ...this.def.shape };
-      for (const key of this.#chosen(mask)) shape[key] = change(shape[key]);
-      return shape;
-    }, { checks: [] });
+    return this.#reshape(
+      () => {
+        const shape = { ...this.def.shape };
+        for (const key of this.#chosen(mask)) shape[key] = change(shape[key]);
+        return shape;
+      },
+      { checks: [] },
+    );
   }
   partial(mask) {
     return this.#each(mask, (field) => wrap.optional(field));
@@ -124,6 +135,8 @@ export class ZodObject extends ZodType {
     return this.#each(mask, (field) => wrap.nonoptional(field));
   }
 }
+expose(ZodObject, "shape");
+
 /** Joins two shapes without calling their getters. */
 function joined(first, second) {
   const describe = Object.getOwnPropertyDescriptors;
@@ -150,7 +163,11 @@ export function object(shape, params) {
   return new ZodObject(lazyShape(definition({ type: "object" }, params), () => joined(shape ?? {}, {})));
 }
 export const strictObject = (shape, params) =>
-  new ZodObject(lazyShape(definition({ type: "object", catchall: scalars.never() }, params), () => joined(shape, {})));
+  new ZodObject(
+    lazyShape(definition({ type: "object", catchall: scalars.never() }, params), () => joined(shape, {})),
+  );
 export const looseObject = (shape, params) =>
-  new ZodObject(lazyShape(definition({ type: "object", catchall: scalars.unknown() }, params), () => joined(shape, {})));
+  new ZodObject(
+    lazyShape(definition({ type: "object", catchall: scalars.unknown() }, params), () => joined(shape, {})),
+  );
 export const keyof = (schema) => schema.keyof();

@@ -1,8 +1,14 @@
-// The patterns of the string formats. They are part of the JSON Schema a model is shown, so they must read exactly
-// as zod's do; each is put together when asked for, because a tool uses one or two of them and pays for the rest.
+// The patterns of the string formats. They are part of the JSON Schema a model is shown, so they must read
+// exactly as zod's do; each is put together when asked for, because a tool uses one or two of them and pays
+// for the rest.
 
 const HEX = "[0-9a-fA-F]";
 const whole = (body) => new RegExp(`^${body}$`);
+// Regular expressions that are written as such would be compiled at every start.
+const later =
+  ({ raw: [source] }) =>
+  () =>
+    new RegExp(source);
 
 export const hex = () => whole(`${HEX}*`);
 export const guid = () => whole(`(${HEX}{8}-${HEX}{4}-${HEX}{4}-${HEX}{4}-${HEX}{12})`);
@@ -12,15 +18,14 @@ export function uuid(version) {
   const same = (digit) => [8, 4, 4, 4, 12].map((count) => digit.repeat(count)).join("-");
   return whole(`(${body("[1-8]")}|${same("0")}|${same("f")})`);
 }
-export const cuid = () => /^[cC][^\s-]{8,}$/;
-export const cuid2 = () => /^[0-9a-z]+$/;
-export const ulid = () => /^[0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{26}$/;
-export const xid = () => /^[0-9a-vA-V]{20}$/;
-export const ksuid = () => /^[A-Za-z0-9]{27}$/;
-export const nanoid = () => /^[a-zA-Z0-9_-]{21}$/;
-export const email = () =>
-  /^(?!\.)(?!.*\.\.)([A-Za-z0-9_'+\-\.]*)[A-Za-z0-9_+-]@([A-Za-z0-9][A-Za-z0-9\-]*\.)+[A-Za-z]{2,}$/;
-export const emoji = () => /^(\p{Extended_Pictographic}|\p{Emoji_Component})+$/u;
+export const cuid = later`^[cC][^\s-]{8,}$`;
+export const cuid2 = later`^[0-9a-z]+$`;
+export const ulid = later`^[0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{26}$`;
+export const xid = later`^[0-9a-vA-V]{20}$`;
+export const ksuid = later`^[A-Za-z0-9]{27}$`;
+export const nanoid = later`^[a-zA-Z0-9_-]{21}$`;
+export const email = later`^(?!\.)(?!.*\.\.)([A-Za-z0-9_'+\-\.]*)[A-Za-z0-9_+-]@([A-Za-z0-9][A-Za-z0-9\-]*\.)+[A-Za-z]{2,}$`;
+export const emoji = () => new RegExp("^(\\p{Extended_Pictographic}|\\p{Emoji_Component})+$", "u");
 
 const OCTET = "(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9][0-9]|[0-9])";
 export const ipv4 = () => whole(`(?:(?:${OCTET.slice(1, -1)})\\.){3}(?:${OCTET.slice(1, -1)})`);
@@ -35,7 +40,9 @@ export function ipv6() {
 }
 export function cidrv6() {
   const group = `${HEX}{1,4}`;
-  return whole(`((${group}:){7}${group}|::|(${group})?::(${group}:?){0,6})\\/(12[0-8]|1[01][0-9]|[1-9]?[0-9])`);
+  return whole(
+    `((${group}:){7}${group}|::|(${group})?::(${group}:?){0,6})\\/(12[0-8]|1[01][0-9]|[1-9]?[0-9])`,
+  );
 }
 export function mac({ delimiter = ":" } = {}) {
   const between = escape(delimiter);
@@ -46,8 +53,8 @@ export const base64 = () => {
   const sign = "[0-9a-zA-Z+/]";
   return new RegExp(`^$|^(?:${sign}{4})*(?:(?:${sign}{2}==)|(?:${sign}{3}=))?$`);
 };
-export const base64url = () => /^[A-Za-z0-9_-]*$/;
-export const e164 = () => /^\+(?:[0-9]){6,14}[0-9]$/;
+export const base64url = later`^[A-Za-z0-9_-]*$`;
+export const e164 = later`^\+(?:[0-9]){6,14}[0-9]$`;
 
 const LABEL = "[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?";
 export const domain = () => whole(`(${LABEL}\\.)+[a-zA-Z]{2,}`);
@@ -73,8 +80,7 @@ export function datetime(options = {}) {
   if (options.offset) zones.push("([+-](?:[01]\\d|2[0-3]):[0-5]\\d)");
   return whole(`${DATE}T(?:${clock(options)}(?:${zones.join("|")}))`);
 }
-export const duration = () =>
-  /^P(?:(\d+W)|(?!.*W)(?=\d|T\d)(\d+Y)?(\d+M)?(\d+D)?(T(?=\d)(\d+H)?(\d+M)?(\d+([.,]\d+)?S)?)?)$/;
+export const duration = later`^P(?:(\d+W)|(?!.*W)(?=\d|T\d)(\d+Y)?(\d+M)?(\d+D)?(T(?=\d)(\d+H)?(\d+M)?(\d+([.,]\d+)?S)?)?)$`;
 
 const HASH_BYTES = { md5: 16, sha1: 20, sha256: 32, sha384: 48, sha512: 64 };
 export function hash(name) {
@@ -88,10 +94,10 @@ export function hash(name) {
 }
 
 // The patterns a value has inside a template literal.
-export const integer = () => /^-?\d+$/;
-export const number = () => /^-?\d+(?:\.\d+)?/;
-export const bigint = () => /^-?\d+n?$/;
-export const boolean = () => /^(?:true|false)$/i;
+export const integer = later`^-?\d+$`;
+export const number = later`^-?\d+(?:\.\d+)?`;
+export const bigint = later`^-?\d+n?$`;
+export const boolean = () => nothing("(?:true|false)");
 export const nothing = (word) => new RegExp(`^${word}$`, "i");
 export const string = ({ minimum = 0, maximum = "" } = {}) => whole(`[\\s\\S]{${minimum},${maximum}}`);
 export const escape = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");

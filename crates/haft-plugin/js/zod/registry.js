@@ -1,4 +1,5 @@
-// Where descriptions live: beside the schemas, not in them, so that one schema can be described in several places.
+// Where descriptions live: beside the schemas, not in them, so that one schema can be described in several
+// places.
 
 export class ZodRegistry {
   #metas = new WeakMap();

@@ -1,5 +1,6 @@
-// How a value runs through schemas: a payload {value, issues} is passed along and may turn into a promise on the way.
-// The same fields and the same `run` as in the zod package, so that schemas of both can stand inside each other.
+// How a value runs through schemas: a payload {value, issues} is passed along and may turn into a promise on
+// the way. The same fields and the same `run` as in the zod package, so that schemas of both can stand inside
+// each other.
 import { ZodAsyncError } from "./issues.js";
 
 /** True when an issue says that going on makes no sense (each one does, unless it says `continue`). */
@@ -52,7 +53,7 @@ function runChecks(payload, checks, ctx) {
   return pending ? pending.then(() => payload) : payload;
 }
 
-/** The part of a schema that other schemas work with. What is only now and then needed is worked out on demand. */
+/** The part of a schema that other schemas work with. What is rarely asked for is worked out on demand. */
 export class Internals {
   constructor(schema, def) {
     this.def = def;
@@ -79,7 +80,8 @@ export class Internals {
     const checks = schema._checks();
     if (!checks.length || ctx?.skipChecks) return schema._parse(payload, ctx);
     if (ctx?.direction === "backward") {
-      // The checks speak about the decoded side, so they come before the way back; a dry run tells its type first.
+      // The checks speak about the decoded side, so they come before the way back; a dry run tells its type
+      // first.
       const dry = schema._parse({ value: payload.value, issues: [] }, { ...ctx, skipChecks: true });
       return after(dry, (dry) => {
         if (stopped(dry)) return Object.assign(dry, { aborted: true });
@@ -93,8 +95,9 @@ export class Internals {
   }
 }
 
-// What schemas ask each other: may the input (or the output) be absent, which values are all there are (of the schema,
-// of each property), which pattern does a text of it match, what do its checks say. Kinds answer what applies to them.
+// What schemas ask each other: may the input (or the output) be absent, which values are all there are (of
+// the schema, of each property), which pattern does a text of it match, what do its checks say. Kinds answer
+// what applies to them.
 for (const name of ["optin", "optout", "values", "propValues", "pattern", "bag"]) {
   const answer = `_${name}`;
   Object.defineProperty(Internals.prototype, name, {
@@ -111,7 +114,7 @@ export class Pass {
     this.ctx = ctx;
     this.jobs = [];
   }
-  /** Runs `schema` on a part and hands what came out to `keep`; `key` says where the part was, if that can be said. */
+  /** Runs `schema` on a part and hands the outcome to `keep`; `key` is where it was, if that can be said. */
   part(schema, value, keep, key) {
     const result = schema._zod.run({ value, issues: [] }, this.ctx);
     if (result instanceof Promise) this.jobs.push(result.then((result) => this.take(result, keep, key)));

@@ -1,7 +1,7 @@
 // Single values other than text and numbers: fixed values, and the schemas that take anything or nothing.
 import * as checks from "./checks.js";
 import * as regexes from "./regexes.js";
-import { addChecks, definition, ZodType } from "./type.js";
+import { addChecks, definition, mayBeAbsent, ZodType } from "./type.js";
 
 export class ZodBoolean extends ZodType {
   _parse(payload) {
@@ -25,16 +25,11 @@ export class ZodUndefined extends ZodType {
   _values() {
     return new Set([undefined]);
   }
-  _optin() {
-    return "optional";
-  }
-  _optout() {
-    return "optional";
-  }
   _pattern() {
     return regexes.nothing("undefined");
   }
 }
+mayBeAbsent(ZodUndefined, "_optin", "_optout");
 export class ZodVoid extends ZodType {
   _parse(payload) {
     return payload.value === undefined ? payload : this._wrongType(payload);
@@ -67,7 +62,9 @@ export class ZodNaN extends ZodType {
 /** The values of an enum. TypeScript's numeric enums also list their names by value; those are left out. */
 function entryValues(entries) {
   const numbers = Object.values(entries).filter((value) => typeof value === "number");
-  return Object.entries(entries).filter(([key]) => !numbers.includes(+key)).map(([, value]) => value);
+  return Object.entries(entries)
+    .filter(([key]) => !numbers.includes(+key))
+    .map(([, value]) => value);
 }
 
 const alternatives = (values) =>
@@ -84,7 +81,9 @@ export class ZodEnum extends ZodType {
   }
   _parse(payload) {
     const values = this._values();
-    return values.has(payload.value) ? payload : this._fail(payload, { code: "invalid_value", values: [...values] });
+    return values.has(payload.value)
+      ? payload
+      : this._fail(payload, { code: "invalid_value", values: [...values] });
   }
   _pattern() {
     return alternatives([...this._values()]);
@@ -102,7 +101,9 @@ export class ZodEnum extends ZodType {
   exclude(keys, params) {
     keys.forEach((key) => this.#known(key));
     return this.#choose(
-      Object.fromEntries(Object.entries(this.def.entries).filter(([key]) => !keys.includes(key))), params);
+      Object.fromEntries(Object.entries(this.def.entries).filter(([key]) => !keys.includes(key))),
+      params,
+    );
   }
 }
 
@@ -138,7 +139,8 @@ export class ZodFile extends ZodType {
   }
 }
 addChecks(ZodFile, {
-  min: checks.minSize, max: checks.maxSize,
+  min: checks.minSize,
+  max: checks.maxSize,
   mime: (types, params) => checks.mime(Array.isArray(types) ? types : [types], params),
 });
 
@@ -159,5 +161,8 @@ export const literal = (value, params) =>
   new ZodLiteral(definition({ type: "literal", values: Array.isArray(value) ? value : [value] }, params));
 export const nativeEnum = (entries, params) => new ZodEnum(definition({ type: "enum", entries }, params));
 const enumSchema = (values, params) =>
-  nativeEnum(Array.isArray(values) ? Object.fromEntries(values.map((value) => [value, value])) : values, params);
+  nativeEnum(
+    Array.isArray(values) ? Object.fromEntries(values.map((value) => [value, value])) : values,
+    params,
+  );
 export { enumSchema as enum };

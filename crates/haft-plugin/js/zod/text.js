@@ -1,7 +1,6 @@
 // Strings and their formats. A format is a schema (`z.email()`) and a check (`z.string().email()`) in one.
 // What JavaScript engines answer with `URL` or `atob` is worked out here when they are missing.
 import * as checks from "./checks.js";
-import { normalize } from "./issues.js";
 import * as regexes from "./regexes.js";
 import { addChecks, definition, ZodType } from "./type.js";
 
@@ -34,10 +33,20 @@ export class _ZodString extends ZodType {
   }
 }
 const CHECKS = {
-  regex: checks.regex, includes: checks.includes, startsWith: checks.startsWith, endsWith: checks.endsWith,
-  min: checks.minLength, max: checks.maxLength, length: checks.length, lowercase: checks.lowercase,
-  uppercase: checks.uppercase, trim: checks.trim, normalize: checks.normalizeText, toLowerCase: checks.toLowerCase,
-  toUpperCase: checks.toUpperCase, slugify: checks.slugify,
+  regex: checks.regex,
+  includes: checks.includes,
+  startsWith: checks.startsWith,
+  endsWith: checks.endsWith,
+  min: checks.minLength,
+  max: checks.maxLength,
+  length: checks.length,
+  lowercase: checks.lowercase,
+  uppercase: checks.uppercase,
+  trim: checks.trim,
+  normalize: checks.normalizeText,
+  toLowerCase: checks.toLowerCase,
+  toUpperCase: checks.toUpperCase,
+  slugify: checks.slugify,
 };
 addChecks(_ZodString, CHECKS);
 
@@ -71,7 +80,8 @@ function parseUrl(value) {
       return undefined;
     }
   }
-  const found = /^([a-z][a-z0-9+.-]*):(?:\/\/(?:[^/?#@]*@)?(\[[^\]\s]+\]|[^/?#:\s]*)(?::\d*)?(?=[/?#]|$))?/i.exec(value);
+  const found =
+    /^([a-z][a-z0-9+.-]*):(?:\/\/(?:[^/?#@]*@)?(\[[^\]\s]+\]|[^/?#:\s]*)(?::\d*)?(?=[/?#]|$))?/i.exec(value);
   if (!found || /[\0-\x1f]/.test(value)) return undefined;
   const special = /^(?:https?|wss?|ftp)$/i.test(found[1]);
   if (special && (!found[2] || /[<>^|%]/.test(found[2]))) return undefined;
@@ -87,7 +97,9 @@ function isIpv6(value) {
     groups = [...groups.slice(0, -1), "0", "0"];
   }
   const halves = groups.join(":").split("::");
-  const ok = halves.every((half) => half === "" || half.split(":").every((part) => /^[0-9a-f]{1,4}$/i.test(part)));
+  const ok = halves.every(
+    (half) => half === "" || half.split(":").every((part) => /^[0-9a-f]{1,4}$/i.test(part)),
+  );
   const count = halves.reduce((sum, half) => sum + (half ? half.split(":").length : 0), 0);
   return ok && (halves.length === 1 ? count === 8 : halves.length === 2 && count < 8);
 }
@@ -124,15 +136,13 @@ function isJwt(token, algorithm) {
 function format(name, pattern, test) {
   return class extends ZodStringFormat {
     constructor(def) {
+      def.format ??= name;
       if (pattern) def.pattern ??= pattern(def);
       super(def);
     }
     _check(payload) {
       if (!test) super._check(payload);
       else if (!test(payload.value, this.def)) this._invalid(payload);
-    }
-    static make(params) {
-      return new this(definition({ type: "string", format: name, check: "string_format", abort: false }, params));
     }
   };
 }
@@ -156,8 +166,11 @@ export const ZodCIDRv6 = format("cidrv6", regexes.cidrv6, (value) => {
 });
 export const ZodMAC = format("mac", regexes.mac);
 export const ZodBase64 = format("base64", regexes.base64, isBase64);
-export const ZodBase64URL = format("base64url", regexes.base64url, (value) =>
-  regexes.base64url().test(value) && value.length % 4 !== 1 && isBase64(padded(unurl(value))));
+export const ZodBase64URL = format(
+  "base64url",
+  regexes.base64url,
+  (value) => regexes.base64url().test(value) && value.length % 4 !== 1 && isBase64(padded(unurl(value))),
+);
 export const ZodE164 = format("e164", regexes.e164);
 export const ZodJWT = format("jwt", undefined, (value, def) => isJwt(value, def.alg));
 export const ZodISODateTime = format("datetime", regexes.datetime);
@@ -189,12 +202,15 @@ export class ZodCustomStringFormat extends ZodStringFormat {
   }
 }
 
+const maker = (Format, options) => (params) =>
+  new Format(definition({ type: "string", check: "string_format", abort: false, ...options }, params));
 export const string = (params) => new ZodString(definition({ type: "string" }, params));
 export function stringFormat(name, test, params) {
   const fn = typeof test === "function" ? test : (value) => test.test(value);
   const pattern = test instanceof RegExp && { pattern: test };
   return new ZodCustomStringFormat(
-    definition({ check: "string_format", type: "string", format: name, fn, ...pattern }, params));
+    definition({ check: "string_format", type: "string", format: name, fn, ...pattern }, params),
+  );
 }
 export const hex = (params) => stringFormat("hex", regexes.hex(), params);
 export const hostname = (params) => stringFormat("hostname", regexes.hostname(), params);
@@ -202,43 +218,69 @@ export function hash(algorithm, params) {
   const name = `${algorithm}_${params?.enc ?? "hex"}`;
   return stringFormat(name, regexes.hash(name), params);
 }
-export const email = (params) => ZodEmail.make(params);
-export const url = (params) => ZodURL.make(params);
+export const email = maker(ZodEmail);
+export const url = maker(ZodURL);
 export const httpUrl = (params) =>
-  ZodURL.make({ protocol: /^https?$/, hostname: regexes.domain(), ...normalize(params) });
-export const guid = (params) => ZodGUID.make(params);
-export const uuid = (params) => ZodUUID.make(params);
-export const uuidv4 = (params) => uuid({ version: "v4", ...normalize(params) });
-export const uuidv6 = (params) => uuid({ version: "v6", ...normalize(params) });
-export const uuidv7 = (params) => uuid({ version: "v7", ...normalize(params) });
-export const emoji = (params) => ZodEmoji.make(params);
-export const nanoid = (params) => ZodNanoID.make(params);
-export const cuid = (params) => ZodCUID.make(params);
-export const cuid2 = (params) => ZodCUID2.make(params);
-export const ulid = (params) => ZodULID.make(params);
-export const xid = (params) => ZodXID.make(params);
-export const ksuid = (params) => ZodKSUID.make(params);
-export const ipv4 = (params) => ZodIPv4.make(params);
-export const ipv6 = (params) => ZodIPv6.make(params);
-export const cidrv4 = (params) => ZodCIDRv4.make(params);
-export const cidrv6 = (params) => ZodCIDRv6.make(params);
-export const mac = (params) => ZodMAC.make(params);
-export const base64 = (params) => ZodBase64.make(params);
-export const base64url = (params) => ZodBase64URL.make(params);
-export const e164 = (params) => ZodE164.make(params);
-export const jwt = (params) => ZodJWT.make(params);
+  maker(ZodURL, { protocol: /^https?$/, hostname: regexes.domain() })(params);
+export const guid = maker(ZodGUID);
+export const uuid = maker(ZodUUID);
+export const uuidv4 = maker(ZodUUID, { version: "v4" });
+export const uuidv6 = maker(ZodUUID, { version: "v6" });
+export const uuidv7 = maker(ZodUUID, { version: "v7" });
+export const emoji = maker(ZodEmoji);
+export const nanoid = maker(ZodNanoID);
+export const cuid = maker(ZodCUID);
+export const cuid2 = maker(ZodCUID2);
+export const ulid = maker(ZodULID);
+export const xid = maker(ZodXID);
+export const ksuid = maker(ZodKSUID);
+export const ipv4 = maker(ZodIPv4);
+export const ipv6 = maker(ZodIPv6);
+export const cidrv4 = maker(ZodCIDRv4);
+export const cidrv6 = maker(ZodCIDRv6);
+export const mac = maker(ZodMAC);
+export const base64 = maker(ZodBase64);
+export const base64url = maker(ZodBase64URL);
+export const e164 = maker(ZodE164);
+export const jwt = maker(ZodJWT);
 
 /** `z.iso`. */
 export const iso = {
-  ZodISODate, ZodISODateTime, ZodISODuration, ZodISOTime,
-  date: (params) => ZodISODate.make(params),
-  time: (params) => ZodISOTime.make(params),
-  datetime: (params) => ZodISODateTime.make(params),
-  duration: (params) => ZodISODuration.make(params),
+  ZodISODate,
+  ZodISODateTime,
+  ZodISODuration,
+  ZodISOTime,
+  date: maker(ZodISODate),
+  time: maker(ZodISOTime),
+  datetime: maker(ZodISODateTime),
+  duration: maker(ZodISODuration),
 };
 
 addChecks(ZodString, {
-  email, url, guid, uuid, uuidv4, uuidv6, uuidv7, emoji, nanoid, cuid, cuid2, ulid, xid, ksuid, ipv4, ipv6, cidrv4,
-  cidrv6, base64, base64url, e164, jwt, date: iso.date, time: iso.time, datetime: iso.datetime,
+  email,
+  url,
+  guid,
+  uuid,
+  uuidv4,
+  uuidv6,
+  uuidv7,
+  emoji,
+  nanoid,
+  cuid,
+  cuid2,
+  ulid,
+  xid,
+  ksuid,
+  ipv4,
+  ipv6,
+  cidrv4,
+  cidrv6,
+  base64,
+  base64url,
+  e164,
+  jwt,
+  date: iso.date,
+  time: iso.time,
+  datetime: iso.datetime,
   duration: iso.duration,
 });

@@ -26,15 +26,22 @@ function dataOf(result) {
   return result.data;
 }
 
-const back = (params) => ({ ...params, direction: "backward" });
+const backward = (entry) => (schema, value, params) =>
+  entry(schema, value, { ...params, direction: "backward" });
 
 export const parse = (schema, value, params) => dataOf(safeParse(schema, value, params));
-export const parseAsync = async (schema, value, params) => dataOf(await safeParseAsync(schema, value, params));
-export const encode = (schema, value, params) => parse(schema, value, back(params));
-export const encodeAsync = (schema, value, params) => parseAsync(schema, value, back(params));
-export const safeEncode = (schema, value, params) => safeParse(schema, value, back(params));
-export const safeEncodeAsync = (schema, value, params) => safeParseAsync(schema, value, back(params));
-export { parse as decode, parseAsync as decodeAsync, safeParse as safeDecode, safeParseAsync as safeDecodeAsync };
+export const parseAsync = async (schema, value, params) =>
+  dataOf(await safeParseAsync(schema, value, params));
+export const encode = backward(parse);
+export const encodeAsync = backward(parseAsync);
+export const safeEncode = backward(safeParse);
+export const safeEncodeAsync = backward(safeParseAsync);
+export {
+  parse as decode,
+  parseAsync as decodeAsync,
+  safeParse as safeDecode,
+  safeParseAsync as safeDecodeAsync,
+};
 
 export function clone(schema, def, params) {
   return schema.clone(def, params);
@@ -45,8 +52,19 @@ export const wrap = {};
 
 const NO_CHECKS = [];
 const ENTRIES = {
-  parse, safeParse, parseAsync, safeParseAsync, spa: safeParseAsync, encode, decode: parse, encodeAsync,
-  decodeAsync: parseAsync, safeEncode, safeDecode: safeParse, safeEncodeAsync, safeDecodeAsync: safeParseAsync,
+  parse,
+  safeParse,
+  parseAsync,
+  safeParseAsync,
+  spa: safeParseAsync,
+  encode,
+  decode: parse,
+  encodeAsync,
+  decodeAsync: parseAsync,
+  safeEncode,
+  safeDecode: safeParse,
+  safeEncodeAsync,
+  safeDecodeAsync: safeParseAsync,
 };
 
 export class ZodType {
@@ -86,7 +104,8 @@ export class ZodType {
       vendor: "zod",
       version: 1,
       validate: (value) => {
-        const answer = (result) => (result.success ? { value: result.data } : { issues: result.error.issues });
+        const answer = (result) =>
+          result.success ? { value: result.data } : { issues: result.error.issues };
         try {
           return answer(safeParse(this, value));
         } catch (error) {
@@ -105,7 +124,8 @@ export class ZodType {
   }
   check(...checks) {
     const added = checks.map((check) =>
-      typeof check === "function" ? { _zod: { check, def: { check: "custom" } } } : check);
+      typeof check === "function" ? { _zod: { check, def: { check: "custom" } } } : check,
+    );
     const copy = this.clone({ ...this.def, checks: [...(this.def.checks ?? []), ...added] });
     for (const check of added) check._zod.onattach?.forEach((attach) => attach(copy));
     return copy;
@@ -155,7 +175,8 @@ export class ZodType {
   }
 }
 
-for (const name of "optional exactOptional nullable nonoptional array default prefault catch pipe readonly".split(" ")) {
+const WRAPPING = "optional exactOptional nullable nonoptional array default prefault catch pipe readonly";
+for (const name of WRAPPING.split(" ")) {
   ZodType.prototype[name] = function (...args) {
     return wrap[name](this, ...args);
   };
@@ -166,7 +187,8 @@ for (const name of ["refine", "superRefine", "overwrite"]) {
   };
 }
 
-// These are handed around without their schema (`values.map(schema.parse)`), so each access gives a bound one.
+// These are handed around without their schema (`values.map(schema.parse)`), so each access gives a bound
+// one.
 for (const [name, entry] of Object.entries(ENTRIES)) {
   Object.defineProperty(ZodType.prototype, name, {
     get() {
@@ -177,6 +199,24 @@ for (const [name, entry] of Object.entries(ENTRIES)) {
     },
     configurable: true,
   });
+}
+
+/** Shows fields of the definition on the schema. */
+export function expose(target, ...names) {
+  for (const name of names) {
+    Object.defineProperty(target.prototype, name, {
+      get() {
+        return this.def[name];
+      },
+      configurable: true,
+    });
+  }
+}
+
+const optional = () => "optional";
+/** Lets values of a kind be absent from objects, on the way in (`_optin`) or out (`_optout`). */
+export function mayBeAbsent(target, ...sides) {
+  for (const side of sides) target.prototype[side] = optional;
 }
 
 /** Gives a class one method per check. */

@@ -2,7 +2,7 @@
 import { finish } from "./issues.js";
 import * as regexes from "./regexes.js";
 import { after, isPlain } from "./run.js";
-import { definition, ZodType } from "./type.js";
+import { definition, mayBeAbsent, ZodType } from "./type.js";
 
 /** A schema that holds another one as `innerType`. */
 class Holder extends ZodType {
@@ -36,12 +36,6 @@ const patternOf = (schema, suffix) => {
 };
 
 export class ZodOptional extends Wrapper {
-  _optin() {
-    return "optional";
-  }
-  _optout() {
-    return "optional";
-  }
   _values() {
     return withValue(this._inner.values, undefined);
   }
@@ -51,7 +45,8 @@ export class ZodOptional extends Wrapper {
   _parse(payload, ctx) {
     if (this._inner.optin === "optional") {
       return after(this._inner.run(payload, ctx), (result) =>
-        result.issues.length && payload.value === undefined ? { issues: [], value: undefined } : result);
+        result.issues.length && payload.value === undefined ? { issues: [], value: undefined } : result,
+      );
     }
     return payload.value === undefined ? payload : this._inner.run(payload, ctx);
   }
@@ -61,12 +56,6 @@ export class ZodOptional extends Wrapper {
 export class ZodExactOptional extends Wrapper {
   get _exact() {
     return true;
-  }
-  _optin() {
-    return "optional";
-  }
-  _optout() {
-    return "optional";
   }
   _parse(payload, ctx) {
     return this._inner.run(payload, ctx);
@@ -85,7 +74,7 @@ export class ZodNullable extends Wrapper {
   }
 }
 
-/** A default is handed out as a copy, or as a function makes it, so one call cannot change it for the next. */
+/** Gives a default out as a copy, or as a function makes it: one call cannot change it for the next. */
 function copy(value) {
   if (typeof value === "function") return value();
   return Array.isArray(value) ? [...value] : isPlain(value) ? { ...value } : value;
@@ -101,9 +90,6 @@ export class ZodDefault extends Wrapper {
   removeDefault() {
     return this.def.innerType;
   }
-  _optin() {
-    return "optional";
-  }
   _optout() {}
   _parse(payload, ctx) {
     if (ctx?.direction === "backward") return this._inner.run(payload, ctx);
@@ -116,12 +102,10 @@ export class ZodDefault extends Wrapper {
 }
 
 export class ZodPrefault extends Wrapper {
-  _optin() {
-    return "optional";
-  }
   _optout() {}
   _parse(payload, ctx) {
-    if (payload.value === undefined && ctx?.direction !== "backward") payload.value = copy(this.def[ORIGINAL]);
+    if (payload.value === undefined && ctx?.direction !== "backward")
+      payload.value = copy(this.def[ORIGINAL]);
     return this._inner.run(payload, ctx);
   }
 }
@@ -137,7 +121,8 @@ export class ZodNonOptional extends Wrapper {
     return after(this._inner.run(payload, ctx), (result) =>
       !result.issues.length && result.value === undefined
         ? this._fail(result, { code: "invalid_type", expected: "nonoptional" })
-        : result);
+        : result,
+    );
   }
 }
 
@@ -197,6 +182,11 @@ export class ZodLazy extends Wrapper {
   }
 }
 
+mayBeAbsent(ZodOptional, "_optin", "_optout");
+mayBeAbsent(ZodExactOptional, "_optin", "_optout");
+mayBeAbsent(ZodDefault, "_optin");
+mayBeAbsent(ZodPrefault, "_optin");
+
 const around = (Kind, type) => (innerType, params) => new Kind(definition({ type, innerType }, params));
 export const optional = around(ZodOptional, "optional");
 export const exactOptional = around(ZodExactOptional, "optional");
@@ -206,8 +196,10 @@ export const nonoptional = around(ZodNonOptional, "nonoptional");
 export const readonly = around(ZodReadonly, "readonly");
 export const success = around(ZodSuccess, "success");
 export const promise = around(ZodPromise, "promise");
-export const _default = (innerType, value) => new ZodDefault(holdDefault({ type: "default", innerType }, value));
-export const prefault = (innerType, value) => new ZodPrefault(holdDefault({ type: "prefault", innerType }, value));
+export const _default = (innerType, value) =>
+  new ZodDefault(holdDefault({ type: "default", innerType }, value));
+export const prefault = (innerType, value) =>
+  new ZodPrefault(holdDefault({ type: "prefault", innerType }, value));
 const catchSchema = (innerType, value) =>
   new ZodCatch({ type: "catch", innerType, catchValue: typeof value === "function" ? value : () => value });
 export { catchSchema as catch };

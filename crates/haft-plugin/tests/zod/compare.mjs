@@ -22,8 +22,10 @@ async function packageIn(directory) {
 }
 
 if (!option("--real")) {
-  console.error("usage: node compare.mjs --real DIR [--later DIR] [--write]\n" +
-    "Install into DIR first: npm install --prefix DIR zod@4.1.8");
+  console.error(
+    "usage: node compare.mjs --real DIR [--later DIR] [--write]\n" +
+      "Install into DIR first: npm install --prefix DIR zod@4.1.8",
+  );
   process.exit(2);
 }
 const real = await packageIn(option("--real"));
@@ -53,7 +55,10 @@ for (const question of known.keys()) if (!used.has(question)) differs(`no longer
 
 // Schemas of both may meet in one tool (a package brings its own zod); each must work inside the other.
 const wanted = show(mixed(real.z, real.z));
-for (const [outer, inner, where] of [[ours, real.z, "zod in haft's"], [real.z, ours, "haft's in zod"]]) {
+for (const [outer, inner, where] of [
+  [ours, real.z, "zod in haft's"],
+  [real.z, ours, "haft's in zod"],
+]) {
   const got = show(mixed(outer, inner));
   if (got !== wanted) differs(`${where}\n  got:    ${got}\n  wanted: ${wanted}`);
 }
@@ -67,12 +72,15 @@ if (process.argv.includes("--write")) {
     while (digests.length) rows.push(digests.splice(0, 12).join(" "));
     return `\`\n${rows.join("\n")}\n\`.trim().split(/\\s+/)`;
   };
-  writeFileSync(new URL("./answers.mjs", import.meta.url), `// Written by compare.mjs --write: a digest of what zod answers to each question of the corpus.
+  writeFileSync(
+    new URL("./answers.mjs", import.meta.url),
+    `// Written by compare.mjs --write: a digest of what zod answers to each question of the corpus.
 // zod ${real.version}
 export const main = ${list(theirs)};
 // zod ${later.version}
 export const later = ${list(theirsLater)};
-`);
+`,
+  );
 }
 
 const asked = `${size.schemas} schemas, ${size.calls} calls, ${mine.length} answers compared with zod ${real.version}`;

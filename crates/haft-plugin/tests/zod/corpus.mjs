@@ -1,4 +1,5 @@
-// The whole corpus, and how a `z` answers it. Nothing here needs node: the same file can be run in any engine.
+// The whole corpus, and how a `z` answers it. Nothing here needs node: the same file can be run in any
+// engine.
 import calls from "./corpus-calls.mjs";
 import later from "./corpus-later.mjs";
 import shapes from "./corpus-shapes.mjs";
@@ -16,11 +17,13 @@ export function show(value, depth = 0) {
   if (typeof value === "function") return "function";
   if (typeof value === "symbol") return String(value);
   // Dates inside texts read differently by time zone and by engine.
-  if (typeof value === "string") return JSON.stringify(value).replace(DATE_TEXT, (text) => `Date(${Date.parse(text)})`);
+  if (typeof value === "string")
+    return JSON.stringify(value).replace(DATE_TEXT, (text) => `Date(${Date.parse(text)})`);
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? String(value);
   if (value instanceof Date) return `Date(${+value})`;
   if (value instanceof RegExp) return String(value);
-  if (value instanceof Map) return `Map{${[...value].map(([key, item]) => `${rest(key)} => ${rest(item)}`).join(", ")}}`;
+  if (value instanceof Map)
+    return `Map{${[...value].map(([key, item]) => `${rest(key)} => ${rest(item)}`).join(", ")}}`;
   if (value instanceof Set) return `Set{${[...value].map(rest).join(", ")}}`;
   if (value instanceof Error) return `${value.name}(${value.message})`;
   if (Array.isArray(value)) return `[${Array.from(value, rest).join(", ")}]`;
@@ -52,7 +55,10 @@ function askSchemas(z, rows) {
     const count = evaluate(`[${inputs}]`).length;
     for (let i = 0; i < count; i++) {
       const input = evaluate(`[${inputs}]`)[i];
-      all.push([`${source} on input ${i}: ${show(input)}`, attempt(() => parsed(evaluate(source, z), input))]);
+      all.push([
+        `${source} on input ${i}: ${show(input)}`,
+        attempt(() => parsed(evaluate(source, z), input)),
+      ]);
     }
   }
   return all;

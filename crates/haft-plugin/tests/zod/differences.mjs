@@ -2,7 +2,8 @@
 export const DIFFERENCES = [
   {
     question: 'z.record(z.string(), z.any()) on input 1: {"constructor": 1}',
-    reason: "zod 4.1.8 takes a record with a key called constructor for the instance of a class and refuses it",
+    reason:
+      "zod 4.1.8 takes a record with a key called constructor for the instance of a class and refuses it",
   },
   {
     question: "z.number().multipleOf(1e-7) on input 1: 1.5e-7",
