@@ -113,7 +113,9 @@ function decodeBase64(value) {
   let text = "";
   let bits = 0;
   let held = 0;
-  for (const sign of unurl(value).replace(/=+$/, "")) {
+  const digits = unurl(value).replace(/=+$/, "");
+  if (digits.length % 4 === 1 || /[^A-Za-z0-9+/]/.test(digits)) return "";
+  for (const sign of digits) {
     held = ((held << 6) | signs.indexOf(sign)) & 0xfff;
     bits += 6;
     if (bits >= 8) text += String.fromCharCode((held >> (bits -= 8)) & 0xff);

@@ -1,7 +1,7 @@
 // Asks haft's zod and the zod package the same questions and reports where they differ:
 //   node compare.mjs --real DIR                       DIR is a directory with node_modules/zod 4.1.8 in it
 //   node compare.mjs --real DIR --later DIR           also what later versions brought (4.6.7)
-//   node compare.mjs --real DIR --later DIR --write   also renews answers.mjs, by which verify.mjs judges without them
+//   node compare.mjs --real DIR --later DIR --write   also renews answers.mjs, which verify.mjs reads
 import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";

@@ -7,7 +7,7 @@ import values from "./corpus-values.mjs";
 
 const DATE_TEXT = /[A-Z][a-z]{2} [A-Z][a-z]{2} \d\d \d{4} \d\d:\d\d:\d\d GMT[+-]\d{4}(?: \([^)]*\))?/g;
 
-/** Writes any value as text that tells apart what JSON does not: undefined, NaN, -0, bigints, dates, maps, sets. */
+/** Writes any value as text that tells apart what JSON does not: undefined, NaN, -0, bigints, dates, maps. */
 export function show(value, depth = 0) {
   const rest = (item) => show(item, depth + 1);
   if (depth > 60) return "…";
@@ -82,7 +82,7 @@ export async function answers(z) {
 /** The same for what only later versions have. */
 export const laterAnswers = (z) => askSchemas(z, later);
 
-/** A short stand-in for an answer (FNV-1a over UTF-16 units), so that all of zod's answers fit in a small file. */
+/** A short stand-in for an answer (FNV-1a over UTF-16 units): all of zod's answers fit in a small file. */
 export function digest(answer) {
   let hash = 0x811c9dc5;
   for (let i = 0; i < answer.length; i++) hash = Math.imul(hash ^ answer.charCodeAt(i), 0x01000193);

@@ -23,6 +23,10 @@ export const DIFFERENCES = [
     reason: "zod 4.1.8 counts the schema of further items as an item that must be there",
   },
   {
+    question: 'z.base64() on input 6: "a a9"',
+    reason: "zod decodes to find out and so overlooks spaces; the pattern in its own JSON Schema has none",
+  },
+  {
     question: "z.success(z.string()) on input 1: 1",
     reason: "zod 4.1.8 fails on what z.success is there to catch, unless it parses asynchronously",
   },
