@@ -62,6 +62,7 @@ pub(crate) fn answer(
 /// The names of the tools that are visible here.
 fn tools(setting: &Setting, _: &Value) -> Answer {
     let location = Location::open(setting, &ConsentArgs::default(), Mode::Rehearsal, Life::OneCall)?;
+    tokio::runtime::Handle::current().block_on(location.plugins().refresh());
     let ids: Vec<String> = location.registry().ids().iter().map(ToString::to_string).collect();
     Ok(json!({ "ids": ids }))
 }

@@ -110,7 +110,7 @@ impl From<Problem> for HostError {
                     None => message,
                 })
             }
-            Problem::Defect { message } => HostError::Defect(message),
+            Problem::Defect { message } | Problem::Protocol { message } => HostError::Defect(message),
         }
     }
 }

@@ -191,6 +191,8 @@ pub(crate) enum Problem {
     },
     /// The engine itself failed.
     Defect { message: String },
+    /// It did not understand what it was told.
+    Protocol { message: String },
 }
 
 /// Something wrong with the arguments of a tool.

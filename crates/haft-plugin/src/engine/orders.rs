@@ -11,7 +11,11 @@ use super::protocol::{Failure, Kind, Order};
 use super::{failure, modules, ops, rejections};
 
 #[derive(Default)]
-pub(super) struct Orders(Vec<Active>);
+pub(super) struct Orders {
+    active: Vec<Active>,
+    /// Whether a plugin was loaded: what happens later may settle what waits now.
+    has_plugin: bool,
+}
 
 struct Active {
     id: u64,
@@ -44,12 +48,18 @@ struct Load {
 
 impl Orders {
     pub(super) fn has(&self, id: u64) -> bool {
-        self.0.iter().any(|active| active.id == id)
+        self.active.iter().any(|active| active.id == id)
+    }
+
+    /// Whether there are calls, and nothing but calls of tools, which only what they themselves started can settle.
+    pub(super) fn are_calls_of_tools(&self) -> bool {
+        let is_call = |active: &Active| matches!(active.work, Work::Call);
+        !self.has_plugin && !self.active.is_empty() && self.active.iter().all(is_call)
     }
 
     /// The only order there is.
     pub(super) fn only(&self) -> Option<u64> {
-        match self.0.as_slice() {
+        match self.active.as_slice() {
             [only] => Some(only.id),
             [] | [_, _, ..] => None,
         }
@@ -60,6 +70,7 @@ pub(super) fn begin(ctx: &Ctx<'_>, order: Order) {
     match order {
         Order::Load { id, file, kind, options, input } => {
             let load = Load { file, kind, options, input };
+            host().orders.borrow_mut().has_plugin |= matches!(kind, Kind::Plugin);
             let file = load.file.clone();
             let begun = entered(id, || begin_load(ctx, id, load));
             refused(ctx, id, begun, |thrown| failure::of_load(ctx, thrown, &file));
@@ -83,6 +94,7 @@ pub(super) fn begin(ctx: &Ctx<'_>, order: Order) {
             refused(ctx, id, begun, |thrown| of_hook(ctx, thrown, &name));
         }
         Order::Abort { id } => abort(ctx, id),
+        Order::Ping { id } => host().wire.done(id, "null"),
     }
 }
 
@@ -114,6 +126,14 @@ pub(super) fn interrupted(ctx: &Ctx<'_>) {
         if remove(|active| active.id == id).is_some() {
             host.wire.failed(Some(id), &Failure::aborted());
         }
+    }
+}
+
+/// Answers every order although it has not settled: nothing is under way that could settle it.
+pub(super) fn starved() {
+    while let Some(active) = remove(|_| true) {
+        let message = "its promise never settles: it waits for nothing that is under way".to_owned();
+        answer(active.id, Err(Failure::Defect { message }));
     }
 }
 
@@ -268,8 +288,8 @@ fn refused<'js>(ctx: &Ctx<'js>, id: u64, begun: Result<()>, failed: impl FnOnce(
 fn wait<'js>(ctx: &Ctx<'js>, id: u64, work: Work, promise: Promise<'js>) {
     let host = host();
     let mut orders = host.orders.borrow_mut();
-    orders.0.push(Active { id, work, promise: Persistent::save(ctx, promise) });
-    host.watch.active(orders.0.len());
+    orders.active.push(Active { id, work, promise: Persistent::save(ctx, promise) });
+    host.watch.active(orders.active.len());
 }
 
 /// Keeps an order that never settles by itself, so that its interruption is answered.
@@ -282,9 +302,9 @@ fn wait_for_nothing(ctx: &Ctx<'_>, id: u64) {
 fn remove(wanted: impl Fn(&Active) -> bool) -> Option<Active> {
     let host = host();
     let mut orders = host.orders.borrow_mut();
-    let at = orders.0.iter().position(wanted)?;
-    let found = orders.0.remove(at);
-    host.watch.active(orders.0.len());
+    let at = orders.active.iter().position(wanted)?;
+    let found = orders.active.remove(at);
+    host.watch.active(orders.active.len());
     Some(found)
 }
 

@@ -36,6 +36,10 @@ pub(super) enum Order {
     Abort {
         id: u64,
     },
+    /// Is only answered: haft wants to know whether code still lets go.
+    Ping {
+        id: u64,
+    },
 }
 
 /// What a file is loaded as.

@@ -19,6 +19,9 @@ use super::{Limits, ops, orders, realm};
 /// How long jobs may go on before aborts are looked for.
 const JOBS_AT_ONCE: Duration = Duration::from_millis(20);
 
+/// So long calls may wait for nothing that is under way.
+const STARVED: Duration = Duration::from_secs(4);
+
 pub(super) enum Event {
     Incoming(Result<Incoming, (Option<u64>, String)>),
     /// haft is gone.
@@ -60,9 +63,14 @@ pub(super) fn run(input: impl Read + Send + 'static, output: impl Write + Send +
         Ok(built) => built,
         Err(error) => super::give_up(&format!("the engine does not start: {error}")),
     };
+    let mut starving: Option<Instant> = None;
     loop {
         settle_down(&runtime, &context);
-        let wait = host.timers.borrow().until_next();
+        starving = is_starving(&host).then(|| starving.unwrap_or_else(Instant::now));
+        if starving.is_some_and(|since| since.elapsed() >= STARVED) {
+            orders::starved();
+        }
+        let wait = host.timers.borrow().until_next().or(starving.map(|_| STARVED));
         let event = host.inbox.next(wait);
         host.cause.set(None);
         match event {
@@ -86,6 +94,14 @@ fn take(ctx: &rquickjs::Ctx<'_>, incoming: Incoming) {
         Incoming::Order(order) => orders::begin(ctx, order),
         Incoming::Answer(answer) => ops::answered(ctx, answer),
     }
+}
+
+/// Whether calls wait, and nothing is under way that could settle them.
+fn is_starving(host: &Host) -> bool {
+    let is_idle = host.timers.borrow().until_next().is_none()
+        && host.asks.borrow().is_empty()
+        && host.children.borrow().is_empty();
+    is_idle && host.orders.borrow().are_calls_of_tools()
 }
 
 /// Runs jobs until there are none, and answers the orders that are done.

@@ -45,6 +45,12 @@ pub(in super::super) struct Children {
     ids: Counter,
 }
 
+impl Children {
+    pub(in super::super) fn is_empty(&self) -> bool {
+        self.running.is_empty()
+    }
+}
+
 struct Running {
     child: Child,
     order: Option<u64>,

@@ -16,6 +16,12 @@ pub(in super::super) struct Asks {
     ids: Counter,
 }
 
+impl Asks {
+    pub(in super::super) fn is_empty(&self) -> bool {
+        self.pending.is_empty()
+    }
+}
+
 /// Asks haft, and promises the answer.
 pub(super) fn request<'js>(
     ctx: Ctx<'js>,
