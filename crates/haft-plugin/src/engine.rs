@@ -14,12 +14,15 @@ mod modules;
 mod ops;
 mod orders;
 mod protocol;
+mod reach;
 mod realm;
 mod rejections;
 mod turn;
 mod typescript;
 mod watch;
 mod wire;
+
+pub use reach::Readable;
 
 /// What an engine may use.
 #[derive(Debug, Clone)]
@@ -32,11 +35,13 @@ pub struct Limits {
     pub modules: usize,
     /// How much source text they may have together.
     pub source_bytes: u64,
+    /// What it may read.
+    pub readable: Readable,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { memory_bytes: 256 << 20, stack_bytes: 5 << 20, modules: 5_000, source_bytes: 64 << 20 }
+        Limits { memory_bytes: 256 << 20, stack_bytes: 5 << 20, modules: 5_000, source_bytes: 64 << 20, readable: Readable::default() }
     }
 }
 

@@ -19,6 +19,7 @@ mod plugins;
 mod served;
 mod words;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 pub use desk::{Desk, Engine, HostProgram, LaunchError, Unanswered};
@@ -42,7 +43,10 @@ pub fn maybe_become_host() -> Option<ExitCode> {
     }
     let memory = args.next().and_then(|bytes| bytes.to_str()?.parse().ok());
     let shipped = engine::Limits::default();
-    let limits = engine::Limits { memory_bytes: memory.unwrap_or(shipped.memory_bytes), ..shipped };
+    let roots: Vec<PathBuf> = args.map(PathBuf::from).collect();
+    let readable = if roots.is_empty() { shipped.readable } else { engine::Readable::below(roots) };
+    let limits =
+        engine::Limits { memory_bytes: memory.unwrap_or(shipped.memory_bytes), readable, ..shipped };
     Some(engine::serve(std::io::stdin(), std::io::stdout(), limits))
 }
 

@@ -102,9 +102,16 @@ pub struct FileWish {
     /// The content to write, in base64.
     #[serde(default)]
     pub data: Option<String>,
+    /// Whether a link stands for what it leads to.
+    #[serde(default = "yes")]
+    pub follow: bool,
     /// Whether it is added to what is there.
     #[serde(default)]
     pub append: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// A function of opencode's client, such as `session.messages`.

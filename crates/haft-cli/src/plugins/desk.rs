@@ -44,7 +44,11 @@ impl CliDesk {
         let (binary, args): (PathBuf, Vec<OsString>) = match program.engine {
             Engine::Embedded => {
                 let own = std::env::current_exe().map_err(lost)?;
-                (own, vec![haft_plugin::HOST_COMMAND.into(), self.memory_bytes.to_string().into()])
+                let roots = self.hosting.roots();
+                let roots = if roots.is_empty() { roots } else { [roots, readable.clone()].concat() };
+                let mut args = vec![haft_plugin::HOST_COMMAND.into(), self.memory_bytes.to_string().into()];
+                args.extend(roots.into_iter().map(PathBuf::into_os_string));
+                (own, args)
             }
             Engine::Bun => {
                 let bun = self.hosting.on_path("bun").ok_or_else(absent)?;
@@ -98,18 +102,17 @@ impl CliDesk {
         };
         let op = match wanted.op.as_str() {
             "readFile" => FileOp::Read,
-            "stat" => FileOp::Stat { follows: true },
-            "lstat" => FileOp::Stat { follows: false },
+            "stat" => FileOp::Stat { follows: wanted.follow },
             "readdir" => FileOp::List,
             "writeFile" => FileOp::Write { data, appends: wanted.append },
             "mkdir" => FileOp::MakeDirectory,
             "unlink" => FileOp::Remove,
+            // The kernel's own answer stands.
             other => {
-                let path = wanted.path.display();
                 return Err(Unanswered::Failed {
                     name: "Error",
-                    message: format!("EACCES: {other} outside of the workspace is not possible, {path}"),
-                    code: Some("EACCES".to_owned()),
+                    message: format!("{other} is not done for plugins"),
+                    code: Some("ERR_UNSUPPORTED".to_owned()),
                 });
             }
         };

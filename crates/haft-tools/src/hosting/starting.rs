@@ -79,6 +79,16 @@ impl Hosting {
         self.processes.on_path(name)
     }
 
+    /// Where the code of a host may read by itself; nothing where it may read everything.
+    pub fn roots(&self) -> Vec<PathBuf> {
+        if self.processes.confinement.profile == ProfileName::FullAccess {
+            return Vec::new();
+        }
+        let own = [self.workspace.base(), self.workspace.directory()].map(Path::to_owned);
+        let more = self.processes.confinement.writable.iter().cloned();
+        own.into_iter().chain([std::env::temp_dir()]).chain(more).collect()
+    }
+
     /// Starts a host. This blocks for as long as a start takes.
     pub fn start(&self, start: HostStart) -> Result<Hosted, HostingError> {
         let HostStart { program, args, env, readable } = start;

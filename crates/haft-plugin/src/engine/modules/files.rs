@@ -195,7 +195,8 @@ pub(in super::super) fn count(ctx: &Ctx<'_>, file: &str, bytes: usize) -> Result
 }
 
 fn read(ctx: &Ctx<'_>, file: &str) -> Result<String> {
-    let bytes = match std::fs::read(file) {
+    let may_read = host().limits.readable.check_import(Path::new(file));
+    let bytes = match may_read.and_then(|()| std::fs::read(file)) {
         Ok(bytes) => bytes,
         Err(error) => return Err(errors::io(ctx, &error, "open", Some(file), None)),
     };

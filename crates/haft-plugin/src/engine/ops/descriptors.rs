@@ -42,6 +42,7 @@ pub(super) fn open(ctx: Ctx<'_>, path: String, flags: String, mode: Opt<Option<u
     if host.descriptors.borrow().open.len() >= OPEN_MAX {
         return Err(failed(&rustix::io::Errno::MFILE.into()));
     }
+    super::files::may_read(&path).map_err(|error| failed(&error))?;
     let mut options = options;
     let file = options.mode(mode.0.flatten().unwrap_or(0o666)).open(&path).map_err(|error| failed(&error))?;
     let mut descriptors = host.descriptors.borrow_mut();

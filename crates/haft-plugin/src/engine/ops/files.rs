@@ -73,13 +73,18 @@ enum Done<T> {
     ByHaft(serde_json::Value),
 }
 
+/// Whether the code may read what is there.
+pub(super) fn may_read(path: impl AsRef<Path>) -> io::Result<()> {
+    host().limits.readable.check(path.as_ref())
+}
+
 pub(super) fn read_file<'js>(ctx: Ctx<'js>, path: String) -> Result<ArrayBuffer<'js>> {
     let limit = host().limits.memory_bytes as u64 / 2;
     if fs::metadata(&path).is_ok_and(|found| found.is_file() && found.len() > limit) {
         let message = format!("{path} is larger than this engine can hold ({} MiB)", limit >> 20);
         return Err(errors::range_error(&ctx, "ERR_FS_FILE_TOO_LARGE", &message));
     }
-    let read = fs::read(&path);
+    let read = may_read(&path).and_then(|()| fs::read(&path));
     if read.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::IsADirectory) {
         return Err(errors::io(
             &ctx,
@@ -131,6 +136,7 @@ pub(super) fn stat<'js>(ctx: Ctx<'js>, path: String, follow: Opt<bool>) -> Resul
 
 pub(super) fn readdir<'js>(ctx: Ctx<'js>, path: String) -> Result<Value<'js>> {
     let read = || -> io::Result<Vec<(String, &'static str)>> {
+        may_read(&path)?;
         fs::read_dir(&path)?
             .map(|entry| {
                 let entry = entry?;
@@ -205,7 +211,7 @@ pub(super) fn copy_file(ctx: Ctx<'_>, from: String, to: String, exclusive: Opt<b
     let copied = if exclusive && fs::symlink_metadata(&to).is_ok() {
         Err(rustix::io::Errno::EXIST.into())
     } else {
-        fs::copy(&from, &to).map(drop)
+        may_read(&from).and_then(|()| fs::copy(&from, &to)).map(drop)
     };
     let attempt = Attempt { op: "copyFile", syscall: "copyfile", path: &from, dest: Some(&to) };
     attempt.end(&ctx, copied, || json!({ "exclusive": exclusive })).map(drop)
