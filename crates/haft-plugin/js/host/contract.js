@@ -85,6 +85,7 @@ export function argumentsOf(definition, zod) {
     } else if (isOldZod(args[names[i]])) throw new TypeError(`its argument \`${names[i]}\` is made with zod 3; use zod 4 or tool.schema`);
   }
   if (names.length === 0) return { parameters: objectSchema({}, []), check: unchecked };
+  if (everyStandard(args, names)) return byStandards(args, names);
   if (checked === names.length) {
     const own = zod(sample);
     return byZod(own.object(args), own);
@@ -183,8 +184,14 @@ function isOldZod(value) {
 }
 
 function isStandard(value) {
+  if (value === null || (typeof value !== "object" && typeof value !== "function")) return false;
   const standard = value["~standard"];
   return standard !== null && typeof standard === "object" && typeof standard.validate === "function";
+}
+
+function everyStandard(args, names) {
+  for (let i = 0; i < names.length; i++) if (isZod(args[names[i]]) || !isStandard(args[names[i]])) return false;
+  return true;
 }
 
 function byZod(schema, zod) {
@@ -203,14 +210,47 @@ function byZod(schema, zod) {
   };
 }
 
+/** The JSON Schema of a Standard Schema, if it can tell. */
+function shownBy(schema) {
+  const given = schema["~standard"].jsonSchema?.input?.({ target: "draft-2020-12" }) ?? schema.toJsonSchema?.();
+  return given ? plain(given, "args") : null;
+}
+
 function byStandard(schema) {
   const standard = schema["~standard"];
-  const given = standard.jsonSchema?.input?.({ target: "draft-2020-12" }) ?? schema.toJsonSchema?.();
   return {
-    parameters: given ? plain(given, "args") : { type: "object" },
+    parameters: shownBy(schema) ?? { type: "object" },
     check: async (args) => {
       const checked = await standard.validate(args);
       return checked.issues ? { issues: issuesOf(checked.issues), error: checked } : { value: checked.value };
+    },
+  };
+}
+
+/** A map from names to Standard Schemas: a name is required if its schema does not take `undefined`. */
+function byStandards(args, names) {
+  const properties = {};
+  const required = [];
+  for (let i = 0; i < names.length; i++) {
+    properties[names[i]] = shownBy(args[names[i]]) ?? {};
+    if (args[names[i]]["~standard"].validate(undefined).issues) add(required, names[i]);
+  }
+  return {
+    parameters: objectSchema(properties, required),
+    check: async (given) => {
+      const value = {};
+      const issues = [];
+      for (let i = 0; i < names.length; i++) {
+        const checked = await args[names[i]]["~standard"].validate(given?.[names[i]]);
+        const found = checked.issues ? issuesOf(checked.issues) : [];
+        for (let j = 0; j < found.length; j++) {
+          const path = [names[i]];
+          for (let k = 0; k < found[j].path.length; k++) add(path, found[j].path[k]);
+          add(issues, { path, message: found[j].message });
+        }
+        if (!checked.issues && checked.value !== undefined) value[names[i]] = checked.value;
+      }
+      return issues.length ? { issues, error: { issues } } : { value };
     },
   };
 }

@@ -24,10 +24,14 @@ pub(super) struct Intrinsics {
 /// The functions of `host/main`, which is loaded after the rest.
 pub(super) type OnceMain = std::cell::OnceCell<Persistent<Object<'static>>>;
 
+/// Nothing is looked for among less than this: loading makes little garbage, and looking takes time.
+const GC_BYTES: usize = 4 << 20;
+
 pub(super) fn build(limits: &Limits) -> Result<(Runtime, Context)> {
     let runtime = Runtime::new()?;
     runtime.set_memory_limit(limits.memory_bytes);
     runtime.set_max_stack_size(limits.stack_bytes);
+    runtime.set_gc_threshold(GC_BYTES);
     let watch = Arc::clone(&host().watch);
     runtime.set_interrupt_handler(Some(Box::new(move || watch.should_interrupt())));
     runtime.set_host_promise_rejection_tracker(Some(Box::new(rejections::track)));

@@ -34,6 +34,26 @@ fn arguments_that_do_not_fit_are_told_with_their_path() {
 }
 
 #[test]
+fn other_libraries_check_by_the_standard_they_share() {
+    let text = r#"
+const text = (optional: boolean) => ({ "~standard": { version: 1, vendor: "mine", validate: (value: unknown) =>
+  typeof value === "string" ? { value: value.trim() } : optional && value === undefined ? { value } : { issues: [{ message: "no text", path: ["inner"] }] } } })
+const run = async (args: unknown) => JSON.stringify(args)
+export default { description: "", args: { a: text(false), b: text(true) }, execute: run }
+export const whole = { description: "", args: text(false), execute: run }"#;
+    let mut host = Host::with(&[("tool.ts", text)]);
+    let found = host.loaded("tool.ts");
+    assert_eq!(
+        found["tools"][0]["parameters"],
+        json!({ "type": "object", "properties": { "a": {}, "b": {} }, "required": ["a"] })
+    );
+    assert_eq!(host.output(json!({ "a": " x " })), "{\"a\":\"x\"}");
+    let error = host.call(json!({ "a": 1 }))["error"].clone();
+    assert_eq!(error["issues"], json!([{ "path": ["a", "inner"], "message": "no text" }]));
+    assert_eq!(host.call_named("whole", json!({}))["error"]["kind"], "input");
+}
+
+#[test]
 fn the_context_has_what_opencode_gives() {
     let body = "const { abort, metadata, ask, ...rest } = ctx; return JSON.stringify([Object.keys(rest).sort(), rest.sessionID, rest.extra, abort.aborted, typeof metadata, typeof ask])";
     let mut host = Host::tool(&execute(body));
