@@ -104,3 +104,17 @@ fn a_plugin_that_throws_at_its_start_is_told_with_its_place() {
         "{error}"
     );
 }
+
+#[test]
+fn the_shell_of_a_plugin_runs_in_its_directory() {
+    let text = "export const P = async ({ $, directory }: any) => ({ config: async (c: any) => {\n  c.text = await $`cat note.txt | tr a-z A-Z`.text()\n  c.code = (await $`exit 3`.nothrow().quiet()).exitCode\n  c.escaped = (await $`echo ${'a b; c'}`.quiet()).stdout.toString()\n  try { await $`exit 4`.quiet() } catch (error: any) { c.thrown = error.exitCode }\n} })";
+    let mut host = Host::with(&[("sub/note.txt", "hello"), ("p.ts", text)]);
+    let order = json!({ "do": "load", "file": host.text("p.ts"), "as": "plugin", "input": { "directory": host.text("sub") } });
+    assert!(host.order(order).get("ok").is_some());
+    let config = host.hook("config", json!({}), Value::Null);
+    assert_eq!(
+        config["ok"],
+        json!({ "text": "HELLO", "code": 3, "escaped": "a b; c\n", "thrown": 4 }),
+        "{config}"
+    );
+}

@@ -1,5 +1,10 @@
 //! Files by their paths. The kernel confines this process, so what is done here is what it permits; what it forbids
 //! is put to haft once, which may ask the person.
+//!
+//! The question is `file`, with `{op, path, code, dest?}` and what the op takes besides: `data` in base64, `append`,
+//! `exclusive`, `mode`, `recursive`, `force`, `follow`. Paths are absolute, `code` is what the kernel said. The
+//! answer is what the op gives (`{data}` in base64 for `readFile`); an error with the code `ERR_UNSUPPORTED` leaves
+//! the kernel's answer standing.
 
 use std::fs;
 use std::io::{self, Write as _};
