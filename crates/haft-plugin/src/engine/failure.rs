@@ -199,8 +199,11 @@ fn shown<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Option<String> {
         Err(error) => {
             if error.is_exception() {
                 drop(ctx.catch());
+                return None;
             }
-            None
+            // Text with half a surrogate pair in it: as JSON it can be put right.
+            let json = super::ops::json::stringify(ctx, value.clone()).ok().flatten()?;
+            serde_json::from_str(&json).ok()
         }
     }
 }

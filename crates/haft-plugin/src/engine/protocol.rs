@@ -93,7 +93,7 @@ pub(super) enum Incoming {
 impl Incoming {
     /// Reads one line. The error says what was wrong, and names the id if there was one.
     pub(super) fn parse(line: &str) -> Result<Incoming, (Option<u64>, String)> {
-        let value: Value = serde_json::from_str(line).map_err(|error| (None, error.to_string()))?;
+        let value: Value = serde_json::from_str(line).map_err(|error| (id_in(line), error.to_string()))?;
         if let Some(ask) = value.get("answer").and_then(Value::as_u64) {
             let result = match value.get("error") {
                 Some(error) if !error.is_null() => Err(serde_json::from_value(error.clone())
@@ -105,6 +105,14 @@ impl Incoming {
         let id = value.get("id").and_then(Value::as_u64);
         serde_json::from_value(value).map(Incoming::Order).map_err(|error| (id, error.to_string()))
     }
+}
+
+/// The id in a line that cannot be read as a whole, for one, because it is nested too deeply.
+fn id_in(line: &str) -> Option<u64> {
+    let (_, rest) = line.split_once("\"id\":")?;
+    let digits = rest.trim_start();
+    let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+    digits[..end].parse().ok()
 }
 
 /// How an order failed, as haft is told it.

@@ -14,6 +14,7 @@ fn anything_can_be_thrown() {
       case 'object': throw { status: 4 }
       case 'like': throw { name: 'NotFound', message: 'no file' }
       case 'proxy': throw new Proxy({}, { get() { throw new Error('trap') } })
+      case 'half': throw new Error('a\\ud800b')
       case 'code': throw Object.assign(new Error('gone'), { code: 'ENOENT' })
     }";
     let mut host = Host::tool(&execute(body));
@@ -29,6 +30,7 @@ fn anything_can_be_thrown() {
     assert_eq!(thrown("object"), (json!("Error"), "threw {\"status\":4}".to_owned()));
     assert_eq!(thrown("like"), (json!("NotFound"), "no file".to_owned()));
     assert!(thrown("proxy").1.contains("cannot be read"));
+    assert_eq!(thrown("half").1, "a\u{fffd}b");
     assert_eq!(thrown("code").1, "gone");
 }
 
