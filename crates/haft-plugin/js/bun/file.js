@@ -9,11 +9,38 @@ import { utf8, viewOf } from "haft:web/text";
 
 const SCRIPT = "text/javascript;charset=utf-8";
 const TYPES = {
-  ".js": SCRIPT, ".mjs": SCRIPT, ".cjs": SCRIPT, ".jsx": SCRIPT, ".ts": SCRIPT, ".mts": SCRIPT, ".cts": SCRIPT, ".tsx": SCRIPT, ".json": "application/json;charset=utf-8",
-  ".html": "text/html;charset=utf-8", ".htm": "text/html;charset=utf-8", ".css": "text/css;charset=utf-8", ".txt": "text/plain;charset=utf-8", ".md": "text/markdown",
-  ".xml": "application/xml", ".yaml": "text/yaml", ".yml": "text/yaml", ".toml": "application/toml", ".csv": "text/csv", ".svg": "image/svg+xml", ".png": "image/png",
-  ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp", ".ico": "image/x-icon", ".pdf": "application/pdf", ".zip": "application/zip",
-  ".gz": "application/gzip", ".wasm": "application/wasm", ".mp3": "audio/mpeg", ".mp4": "video/mp4",
+  ".js": SCRIPT,
+  ".mjs": SCRIPT,
+  ".cjs": SCRIPT,
+  ".jsx": SCRIPT,
+  ".ts": SCRIPT,
+  ".mts": SCRIPT,
+  ".cts": SCRIPT,
+  ".tsx": SCRIPT,
+  ".json": "application/json;charset=utf-8",
+  ".html": "text/html;charset=utf-8",
+  ".htm": "text/html;charset=utf-8",
+  ".css": "text/css;charset=utf-8",
+  ".txt": "text/plain;charset=utf-8",
+  ".md": "text/markdown",
+  ".xml": "application/xml",
+  ".yaml": "text/yaml",
+  ".yml": "text/yaml",
+  ".toml": "application/toml",
+  ".csv": "text/csv",
+  ".svg": "image/svg+xml",
+  ".png": "image/png",
+  ".jpg": "image/jpeg",
+  ".jpeg": "image/jpeg",
+  ".gif": "image/gif",
+  ".webp": "image/webp",
+  ".ico": "image/x-icon",
+  ".pdf": "application/pdf",
+  ".zip": "application/zip",
+  ".gz": "application/gzip",
+  ".wasm": "application/wasm",
+  ".mp3": "audio/mpeg",
+  ".mp4": "video/mp4",
 };
 
 const statOf = (path) => {
@@ -30,7 +57,10 @@ export class BunFile extends Blob {
     super();
     this.#range = range;
     Object.defineProperty(this, "name", { value: path, enumerable: true });
-    Object.defineProperty(this, "type", { value: type ?? TYPES[extname(path).toLowerCase()] ?? "application/octet-stream", enumerable: true });
+    Object.defineProperty(this, "type", {
+      value: type ?? TYPES[extname(path).toLowerCase()] ?? "application/octet-stream",
+      enumerable: true,
+    });
     Object.defineProperty(this, BYTES, { get: () => this.#read() });
     Object.defineProperty(this, "isBunFile", { value: range === null });
   }
@@ -41,19 +71,36 @@ export class BunFile extends Blob {
   get size() {
     const whole = statOf(this.name)?.size ?? 0;
     if (!this.#range) return whole;
-    const [start, end] = this.#range.map((at) => (at === undefined ? whole : Math.min(at < 0 ? whole + at : at, whole)));
+    const [start, end] = this.#range.map((at) =>
+      at === undefined ? whole : Math.min(at < 0 ? whole + at : at, whole),
+    );
     return Math.max(0, end - start);
   }
-  get lastModified() { return statOf(this.name)?.mtimeMs ?? 0; }
-  async exists() { return !["dir", undefined].includes(statOf(this.name)?.kind); }
-  async stat() { return new Stats(ops.stat(this.name, true)); }
-  async delete() { ops.unlink(this.name); }
-  async unlink() { ops.unlink(this.name); }
-  async write(data) { return write(this, data); }
+  get lastModified() {
+    return statOf(this.name)?.mtimeMs ?? 0;
+  }
+  async exists() {
+    return !["dir", undefined].includes(statOf(this.name)?.kind);
+  }
+  async stat() {
+    return new Stats(ops.stat(this.name, true));
+  }
+  async delete() {
+    ops.unlink(this.name);
+  }
+  async unlink() {
+    ops.unlink(this.name);
+  }
+  async write(data) {
+    return write(this, data);
+  }
   slice(start = 0, end, type) {
     if (typeof end === "string") [end, type] = [undefined, end];
     const base = this.#range?.[0] ?? 0;
-    return new BunFile(this.name, { type: type ?? this.type }, [base + start, end === undefined ? this.#range?.[1] : base + end]);
+    return new BunFile(this.name, { type: type ?? this.type }, [
+      base + start,
+      end === undefined ? this.#range?.[1] : base + end,
+    ]);
   }
   stream() {
     const bytes = () => this.#read();
@@ -65,7 +112,9 @@ export class BunFile extends Blob {
       },
     });
   }
-  writer() { return new FileSink(this.name); }
+  writer() {
+    return new FileSink(this.name);
+  }
 }
 
 // Writes gather here; `flush` and `end` put them into the file.
@@ -87,13 +136,16 @@ class FileSink {
     this.#begun = true;
     return bytes.length;
   }
-  end(error) { return error ? 0 : this.#chunks.length || !this.#begun ? this.flush() : 0; }
+  end(error) {
+    return error ? 0 : this.#chunks.length || !this.#begun ? this.flush() : 0;
+  }
   start() {}
   ref() {}
   unref() {}
 }
 
-export const file = (path, options) => new BunFile(path instanceof BunFile ? path.name : pathOf(path), options);
+export const file = (path, options) =>
+  new BunFile(path instanceof BunFile ? path.name : pathOf(path), options);
 
 async function bytesOf(data) {
   if (typeof data === "string") return utf8(data);

@@ -3,11 +3,21 @@ import { internal } from "haft:ops";
 import { Buffer } from "haft:node/parts/buffer";
 
 const readers = {
-  text(encoding) { return this.stdout.toString(encoding); },
-  json() { return JSON.parse(this.stdout.toString()); },
-  arrayBuffer() { return new Uint8Array(this.stdout).buffer; },
-  bytes() { return new Uint8Array(this.stdout); },
-  blob() { return new (internal("web/blob").Blob)([this.stdout]); },
+  text(encoding) {
+    return this.stdout.toString(encoding);
+  },
+  json() {
+    return JSON.parse(this.stdout.toString());
+  },
+  arrayBuffer() {
+    return new Uint8Array(this.stdout).buffer;
+  },
+  bytes() {
+    return new Uint8Array(this.stdout);
+  },
+  blob() {
+    return new (internal("web/blob").Blob)([this.stdout]);
+  },
 };
 
 export class ShellOutput {
@@ -23,10 +33,13 @@ export class ShellError extends Error {
     super(`Failed with exit code ${output.exitCode}`);
     const { stdout, stderr, exitCode } = output;
     Object.assign(this, { exitCode, stdout, stderr, name: "ShellError" });
-    Object.defineProperty(this, "info", { value: { exitCode, stderr: stderr.toString(), stdout: stdout.toString() } });
+    Object.defineProperty(this, "info", {
+      value: { exitCode, stderr: stderr.toString(), stdout: stdout.toString() },
+    });
   }
 }
 
 for (const name in readers) {
-  for (const of of [ShellOutput, ShellError]) Object.defineProperty(of.prototype, name, { value: readers[name], writable: true, configurable: true });
+  for (const of of [ShellOutput, ShellError])
+    Object.defineProperty(of.prototype, name, { value: readers[name], writable: true, configurable: true });
 }

@@ -1,5 +1,6 @@
-// A shell template becomes the text of a script. Every value stays what it was: outside quotes it is one quoted word (a list is
-// several), inside quotes it is escaped for those quotes. Objects after `<` and `>` become files, which the caller provides.
+// A shell template becomes the text of a script. Every value stays what it was: outside quotes it is one
+// quoted word (a list is several), inside quotes it is escaped for those quotes. Objects after `<` and `>`
+// become files, which the caller provides.
 
 // How quotes stand at the end of a piece of script: a stack, since "$( … )" opens a fresh level.
 function advance(stack, text) {
@@ -34,7 +35,9 @@ function textOf(value) {
   if (typeof value === "object" && value !== null) {
     const said = typeof value.toString === "function" ? value.toString() : "";
     if (said === "" || /^\[object \w*\]$/.test(said)) {
-      throw new Error(`Invalid JS object used in shell: ${said || "[object Object]"}, you might need to call \`.toString()\` on it`);
+      throw new Error(
+        `Invalid JS object used in shell: ${said || "[object Object]"}, you might need to call \`.toString()\` on it`,
+      );
     }
   }
   const text = String(value);
@@ -43,16 +46,27 @@ function textOf(value) {
 }
 
 const isData = (value) =>
-  ArrayBuffer.isView(value) || value instanceof ArrayBuffer || typeof value?.arrayBuffer === "function" || typeof value?.getReader === "function";
+  ArrayBuffer.isView(value) ||
+  value instanceof ArrayBuffer ||
+  typeof value?.arrayBuffer === "function" ||
+  typeof value?.getReader === "function";
 
 function quoted(value, quote) {
   if (Array.isArray(value)) return value.map((item) => quoted(item, quote)).join(" ");
-  if (typeof value === "object" && value !== null && typeof value.raw === "string" && Object.getPrototypeOf(value) === Object.prototype) return value.raw;
-  if (isData(value)) throw new Error("a buffer, Blob, Response or stream in a shell command must follow `<` or `>`");
+  if (
+    typeof value === "object" &&
+    value !== null &&
+    typeof value.raw === "string" &&
+    Object.getPrototypeOf(value) === Object.prototype
+  )
+    return value.raw;
+  if (isData(value))
+    throw new Error("a buffer, Blob, Response or stream in a shell command must follow `<` or `>`");
   return quoters[quote](textOf(value));
 }
 
-// The words are known at once; `redirections` are [{kind: "in"|"out", value, mark}] whose marks the caller replaces by file names.
+// The words are known at once; `redirections` are [{kind: "in"|"out", value, mark}] whose marks the caller
+// replaces by file names.
 export function scriptOf(strings, values) {
   const stack = [];
   const redirections = [];
@@ -66,7 +80,12 @@ export function scriptOf(strings, values) {
     const top = stack.at(-1);
     if (direction && isData(value) && top !== "'" && top !== '"') {
       const mark = `\u0001${redirections.length}\u0001`;
-      redirections.push({ kind: direction === "<" ? "in" : "out", append: direction.includes(">>"), value, mark });
+      redirections.push({
+        kind: direction === "<" ? "in" : "out",
+        append: direction.includes(">>"),
+        value,
+        mark,
+      });
       script += mark;
     } else script += quoted(value, top === "'" || top === '"' ? top : "word");
   });

@@ -1,6 +1,6 @@
-// Bun's `$`. The script runs in bash (sh if there is none) as a child like any other, so haft's confinement holds for it.
-// Differences from Bun, whose shell is its own: messages and the code of a missing command are bash's (127), and a glob without
-// a match stays as it is.
+// Bun's `$`. The script runs in bash (sh if there is none) as a child like any other, so haft's confinement
+// holds for it. Differences from Bun, whose shell is its own: messages and the code of a missing command are
+// bash's (127), and a glob without a match stays as it is.
 import * as ops from "haft:ops";
 import { braces } from "haft:bun/braces";
 import { ShellError, ShellOutput } from "haft:bun/output";
@@ -23,7 +23,9 @@ function levelLogger(level) {
       held = lines.pop();
       for (const line of lines) ops.log(level, line);
     },
-    end() { if (held) ops.log(level, held); },
+    end() {
+      if (held) ops.log(level, held);
+    },
   };
 }
 
@@ -58,8 +60,13 @@ class Scratch {
     const path = this.file(name);
     if (kind === "in") ops.writeFile(path, await dataOf(value), {});
     else {
-      if (!ArrayBuffer.isView(value) && !(value instanceof ArrayBuffer)) throw new Error("a shell command can write into a buffer or a Bun.file, not into this object");
-      this.#outputs.push({ path, target: new Uint8Array(value.buffer ?? value, value.byteOffset ?? 0, value.byteLength), append });
+      if (!ArrayBuffer.isView(value) && !(value instanceof ArrayBuffer))
+        throw new Error("a shell command can write into a buffer or a Bun.file, not into this object");
+      this.#outputs.push({
+        path,
+        target: new Uint8Array(value.buffer ?? value, value.byteOffset ?? 0, value.byteLength),
+        append,
+      });
     }
     return path;
   }
@@ -90,9 +97,19 @@ async function execute({ script, redirections }, { cwd, env, quiet, throws }) {
       ops.writeFile(file, Buffer.from(script), { mode: 0o600 });
       args = [file];
     }
-    const { id } = ops.spawn({ file: shellFile(), args, cwd, env: { ...(env ?? process.env) }, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+    const { id } = ops.spawn({
+      file: shellFile(),
+      args,
+      cwd,
+      env: { ...(env ?? process.env) },
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+    });
     const [stdout, stderr, { code, signal }] = await Promise.all([
-      drain(id, 1, quiet ? null : levelLogger("info")), drain(id, 2, quiet ? null : levelLogger("warn")), ops.childWait(id),
+      drain(id, 1, quiet ? null : levelLogger("info")),
+      drain(id, 2, quiet ? null : levelLogger("warn")),
+      ops.childWait(id),
     ]);
     scratch.finish();
     const output = new ShellOutput(stdout, stderr, code ?? 128 + (SIGNALS[signal] ?? 0));
@@ -102,7 +119,17 @@ async function execute({ script, redirections }, { cwd, env, quiet, throws }) {
     scratch.remove();
   }
 }
-const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGQUIT: 3, SIGABRT: 6, SIGKILL: 9, SIGSEGV: 11, SIGPIPE: 13, SIGALRM: 14, SIGTERM: 15 };
+const SIGNALS = {
+  SIGHUP: 1,
+  SIGINT: 2,
+  SIGQUIT: 3,
+  SIGABRT: 6,
+  SIGKILL: 9,
+  SIGSEGV: 11,
+  SIGPIPE: 13,
+  SIGALRM: 14,
+  SIGTERM: 15,
+};
 
 export class ShellPromise extends Promise {
   #command;
@@ -118,17 +145,31 @@ export class ShellPromise extends Promise {
     this.#settings = settings;
     this.#settle = settle;
   }
-  static get [Symbol.species]() { return Promise; }
+  static get [Symbol.species]() {
+    return Promise;
+  }
   #change(change) {
     if (this.#started) throw new Error("Shell is already running");
     Object.assign(this.#settings, change);
     return this;
   }
-  cwd(path) { return this.#change({ cwd: path === undefined || path === "" || path === "." ? ops.cwd() : String(path) }); }
-  env(env) { return this.#change({ env: env ?? undefined }); }
-  quiet(quiet = true) { return this.#change({ quiet }); }
-  nothrow() { return this.#change({ throws: false }); }
-  throws(throws = true) { return this.#change({ throws: Boolean(throws) }); }
+  cwd(path) {
+    return this.#change({
+      cwd: path === undefined || path === "" || path === "." ? ops.cwd() : String(path),
+    });
+  }
+  env(env) {
+    return this.#change({ env: env ?? undefined });
+  }
+  quiet(quiet = true) {
+    return this.#change({ quiet });
+  }
+  nothrow() {
+    return this.#change({ throws: false });
+  }
+  throws(throws = true) {
+    return this.#change({ throws: Boolean(throws) });
+  }
   // Nothing runs before somebody asks for the result.
   run() {
     if (!this.#started) {
@@ -149,11 +190,21 @@ export class ShellPromise extends Promise {
     if (!this.#started) this.quiet();
     return (await this)[name](...args);
   }
-  text(encoding) { return this.#read("text", encoding); }
-  json() { return this.#read("json"); }
-  arrayBuffer() { return this.#read("arrayBuffer"); }
-  bytes() { return this.#read("bytes"); }
-  blob() { return this.#read("blob"); }
+  text(encoding) {
+    return this.#read("text", encoding);
+  }
+  json() {
+    return this.#read("json");
+  }
+  arrayBuffer() {
+    return this.#read("arrayBuffer");
+  }
+  bytes() {
+    return this.#read("bytes");
+  }
+  blob() {
+    return this.#read("blob");
+  }
   async *lines() {
     for (const line of (await this.text()).split("\n")) yield line;
   }
@@ -170,7 +221,10 @@ function makeShell() {
     return $;
   };
   Object.assign($, {
-    cwd: (path) => set({ cwd: path === undefined || path === "" || path === "." || path === "./" ? undefined : String(path) }),
+    cwd: (path) =>
+      set({
+        cwd: path === undefined || path === "" || path === "." || path === "./" ? undefined : String(path),
+      }),
     env: (env) => set({ env: env ?? undefined }),
     nothrow: () => set({ throws: false }),
     throws: (throws = true) => set({ throws: Boolean(throws) }),
@@ -179,4 +233,13 @@ function makeShell() {
 }
 
 export const $ = makeShell();
-Object.assign($, { Shell: function Shell() { return makeShell(); }, ShellError, ShellOutput, ShellPromise, braces, escape });
+Object.assign($, {
+  Shell: function Shell() {
+    return makeShell();
+  },
+  ShellError,
+  ShellOutput,
+  ShellPromise,
+  braces,
+  escape,
+});

@@ -18,6 +18,7 @@ export function which(name, { PATH = process.env.PATH ?? "", cwd = here() } = {}
     const path = resolve(cwd, name);
     return runnable(path) ? path : null;
   }
-  for (const folder of PATH.split(":")) if (folder && runnable(`${folder}/${name}`)) return `${folder}/${name}`;
+  for (const folder of PATH.split(":"))
+    if (folder && runnable(`${folder}/${name}`)) return `${folder}/${name}`;
   return null;
 }

@@ -22,4 +22,18 @@ export function isUtf8(input) {
   }
 }
 export const transcode = (source, from, to) => Buffer.from(decodeBytes(source, encodingOf(from)), to);
-export default { Blob, Buffer, File, INSPECT_MAX_BYTES, SlowBuffer, atob, btoa, constants, isAscii, isUtf8, kMaxLength, kStringMaxLength, transcode };
+export default {
+  Blob,
+  Buffer,
+  File,
+  INSPECT_MAX_BYTES,
+  SlowBuffer,
+  atob,
+  btoa,
+  constants,
+  isAscii,
+  isUtf8,
+  kMaxLength,
+  kStringMaxLength,
+  transcode,
+};

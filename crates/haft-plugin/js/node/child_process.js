@@ -1,4 +1,5 @@
-// The module `child_process`. What it starts inherits the host's confinement; `fork` needs a second engine and is refused.
+// The module `child_process`. What it starts inherits the host's confinement; `fork` needs a second engine
+// and is refused.
 import * as ops from "haft:ops";
 import { Buffer } from "haft:node/parts/buffer";
 import { ChildProcess, spawn } from "haft:node/parts/child";
@@ -10,7 +11,8 @@ import { errno } from "haft:node/parts/numbers";
 export { ChildProcess, spawn };
 const MAX_BUFFER = 1024 * 1024;
 const PROMISIFY = Symbol.for("nodejs.util.promisify.custom");
-const encoded = (buffer, encoding) => (encoding && encoding !== "buffer" ? buffer.toString(encoding) : buffer);
+const encoded = (buffer, encoding) =>
+  encoding && encoding !== "buffer" ? buffer.toString(encoding) : buffer;
 
 // Runs to the end, keeping what it says.
 export function execFile(file, ...rest) {
@@ -24,7 +26,12 @@ export function execFile(file, ...rest) {
   const finish = (code, signal) => {
     const [stdout, stderr] = ["stdout", "stderr"].map((name) => encoded(Buffer.concat(kept[name]), encoding));
     if (!failure && code !== 0) {
-      failure = Object.assign(new Error(`Command failed: ${shown}\n${stderr}`), { code, killed: child.killed, signal, cmd: shown });
+      failure = Object.assign(new Error(`Command failed: ${shown}\n${stderr}`), {
+        code,
+        killed: child.killed,
+        signal,
+        cmd: shown,
+      });
     }
     if (failure) Object.assign(failure, { stdout, stderr });
     callback?.(failure, stdout, stderr);
@@ -35,7 +42,12 @@ export function execFile(file, ...rest) {
       size += chunk.length;
       if (size <= maxBuffer) return void kept[name].push(chunk);
       kept[name].push(chunk.subarray(0, Math.max(0, chunk.length - (size - maxBuffer))));
-      failure ??= coded(RangeError, "ERR_CHILD_PROCESS_STDIO_MAXBUFFER", `${name} maxBuffer length exceeded`, { cmd: shown });
+      failure ??= coded(
+        RangeError,
+        "ERR_CHILD_PROCESS_STDIO_MAXBUFFER",
+        `${name} maxBuffer length exceeded`,
+        { cmd: shown },
+      );
       child.kill(killSignal);
     });
   }
@@ -54,14 +66,16 @@ export function exec(command, ...rest) {
   return execFile(command, [], options, ...(callback ? [callback] : []));
 }
 
-const promisedForm = (f) => (...args) => {
-  let child;
-  const promise = new Promise((done, fail) => {
-    child = f(...args, (error, stdout, stderr) => (error ? fail(error) : done({ stdout, stderr })));
-  });
-  promise.child = child;
-  return promise;
-};
+const promisedForm =
+  (f) =>
+  (...args) => {
+    let child;
+    const promise = new Promise((done, fail) => {
+      child = f(...args, (error, stdout, stderr) => (error ? fail(error) : done({ stdout, stderr })));
+    });
+    promise.child = child;
+    return promise;
+  };
 Object.defineProperty(exec, PROMISIFY, { value: promisedForm(exec) });
 Object.defineProperty(execFile, PROMISIFY, { value: promisedForm(execFile) });
 
@@ -69,20 +83,46 @@ function run({ file, args, options }) {
   const streams = stdioOf(options.stdio);
   const { input, timeout, maxBuffer, killSignal } = options;
   const made = ops.spawnSync({
-    file, args, argv0: options.argv0, cwd: cwdOf(options), env: envOf(options), input: input === undefined || input === null ? undefined : bytesOf(input),
-    stdin: streams[0].system === "pipe" ? undefined : streams[0].system, stdout: streams[1].system, stderr: streams[2].system,
-    timeoutMs: timeout || undefined, maxBuffer: maxBuffer ?? MAX_BUFFER, killSignal: killSignal === undefined ? undefined : mustBeSignal(killSignal),
+    file,
+    args,
+    argv0: options.argv0,
+    cwd: cwdOf(options),
+    env: envOf(options),
+    input: input === undefined || input === null ? undefined : bytesOf(input),
+    stdin: streams[0].system === "pipe" ? undefined : streams[0].system,
+    stdout: streams[1].system,
+    stderr: streams[2].system,
+    timeoutMs: timeout || undefined,
+    maxBuffer: maxBuffer ?? MAX_BUFFER,
+    killSignal: killSignal === undefined ? undefined : mustBeSignal(killSignal),
   });
-  const output = [null, ...["stdout", "stderr"].map((name, i) => {
-    const { mode } = streams[i + 1];
-    const buffer = Buffer.from(made[name]);
-    if (mode === "log" && buffer.length) ops.log(i === 0 ? "info" : "warn", buffer.toString().replace(/\n$/, ""));
-    return mode === "pipe" ? encoded(buffer, options.encoding) : null;
-  })];
-  const result = { pid: made.pid ?? 0, output, stdout: output[1], stderr: output[2], status: made.status ?? null, signal: made.signal ?? null };
+  const output = [
+    null,
+    ...["stdout", "stderr"].map((name, i) => {
+      const { mode } = streams[i + 1];
+      const buffer = Buffer.from(made[name]);
+      if (mode === "log" && buffer.length)
+        ops.log(i === 0 ? "info" : "warn", buffer.toString().replace(/\n$/, ""));
+      return mode === "pipe" ? encoded(buffer, options.encoding) : null;
+    }),
+  ];
+  const result = {
+    pid: made.pid ?? 0,
+    output,
+    stdout: output[1],
+    stderr: output[2],
+    status: made.status ?? null,
+    signal: made.signal ?? null,
+  };
   if (made.error) {
     const { code } = made.error;
-    result.error = Object.assign(new Error(`spawnSync ${file} ${code}`), { errno: -(errno[code] ?? 0), code, syscall: `spawnSync ${file}`, path: file, spawnargs: args });
+    result.error = Object.assign(new Error(`spawnSync ${file} ${code}`), {
+      errno: -(errno[code] ?? 0),
+      code,
+      syscall: `spawnSync ${file}`,
+      path: file,
+      spawnargs: args,
+    });
   }
   return result;
 }
@@ -93,7 +133,8 @@ export const spawnSync = (file, args, options) => run(commandOf(file, args, opti
 function checked(command, shown) {
   const { stdio } = command.options;
   const result = run(command);
-  if (stdio === undefined && result.stderr?.length) ops.log("warn", result.stderr.toString().replace(/\n$/, ""));
+  if (stdio === undefined && result.stderr?.length)
+    ops.log("warn", result.stderr.toString().replace(/\n$/, ""));
   if (result.error) throw Object.assign(result.error, { ...result, error: undefined });
   if (result.status !== 0) {
     const stderr = result.stderr?.length ? `\n${result.stderr.toString()}` : "";
@@ -107,7 +148,10 @@ export function execFileSync(file, args, options) {
   return checked(command, [file, ...(Array.isArray(args) ? args : [])].join(" "));
 }
 export function execSync(command, options) {
-  return checked(commandOf(mustBeString("command", command), [], { ...options, shell: options?.shell ?? true }), command);
+  return checked(
+    commandOf(mustBeString("command", command), [], { ...options, shell: options?.shell ?? true }),
+    command,
+  );
 }
 export const fork = () => {
   throw unsupported("child_process.fork", "spawn a program, or run this plugin with Bun or Node");

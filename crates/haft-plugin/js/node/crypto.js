@@ -1,5 +1,5 @@
-// `crypto`: random values, digests, HMAC and constant-time comparison. No ciphers, keys or key derivation: importing one of their
-// names fails, so that haft can try Bun or Node.
+// `crypto`: random values, digests, HMAC and constant-time comparison. No ciphers, keys or key derivation:
+// importing one of their names fails, so that haft can try Bun or Node.
 import * as ops from "haft:ops";
 import { Buffer } from "haft:node/parts/buffer";
 import { coded, invalidType, outOfRange } from "haft:node/parts/errors";
@@ -10,8 +10,12 @@ export { getRandomValues, randomUUID, subtle, webcrypto };
 
 const HASHES = ["md5", "sha1", "sha224", "sha256", "sha384", "sha512"];
 const hashName = (name) => {
-  const plain = String(name).toLowerCase().replace("-", "").replace(/^rsasha/, "sha");
-  if (!HASHES.includes(plain)) throw coded(Error, "ERR_OSSL_EVP_UNSUPPORTED", `Digest method not supported: ${name}`);
+  const plain = String(name)
+    .toLowerCase()
+    .replace("-", "")
+    .replace(/^rsasha/, "sha");
+  if (!HASHES.includes(plain))
+    throw coded(Error, "ERR_OSSL_EVP_UNSUPPORTED", `Digest method not supported: ${name}`);
   return plain;
 };
 
@@ -40,14 +44,32 @@ class Digest {
     return twin;
   }
   // Enough of a stream to be piped into.
-  write(chunk, encoding) { this.update(chunk, typeof encoding === "string" ? encoding : undefined); return true; }
-  end(chunk) { if (chunk !== undefined) this.update(chunk); this.#ended.forEach((f) => f()); return this; }
+  write(chunk, encoding) {
+    this.update(chunk, typeof encoding === "string" ? encoding : undefined);
+    return true;
+  }
+  end(chunk) {
+    if (chunk !== undefined) this.update(chunk);
+    this.#ended.forEach((f) => f());
+    return this;
+  }
   #ended = [];
-  on(event, f) { if (event === "finish") this.#ended.push(f); return this; }
-  once(event, f) { return this.on(event, f); }
-  emit() { return false; }
-  removeListener() { return this; }
-  read() { return this.digest(); }
+  on(event, f) {
+    if (event === "finish") this.#ended.push(f);
+    return this;
+  }
+  once(event, f) {
+    return this.on(event, f);
+  }
+  emit() {
+    return false;
+  }
+  removeListener() {
+    return this;
+  }
+  read() {
+    return this.digest();
+  }
 }
 export class Hash extends Digest {}
 export class Hmac extends Digest {}
@@ -72,7 +94,9 @@ export function randomBytes(size, callback) {
   Promise.resolve().then(() => callback(null, made));
 }
 export function randomFillSync(target, offset = 0, size = target.byteLength - offset) {
-  new Uint8Array(target.buffer ?? target, (target.byteOffset ?? 0) + offset, size).set(new Uint8Array(ops.randomBytes(size)));
+  new Uint8Array(target.buffer ?? target, (target.byteOffset ?? 0) + offset, size).set(
+    new Uint8Array(ops.randomBytes(size)),
+  );
   return target;
 }
 export function randomFill(target, ...rest) {
@@ -97,13 +121,34 @@ export function randomInt(low, high, callback) {
 }
 
 export function timingSafeEqual(a, b) {
-  const [left, right] = [a, b].map((value) => (value instanceof ArrayBuffer ? new Uint8Array(value) : bytesOf(value)));
-  if (left.length !== right.length) throw coded(RangeError, "ERR_CRYPTO_TIMING_SAFE_EQUAL_LENGTH", "Input buffers must have the same byte length");
+  const [left, right] = [a, b].map((value) =>
+    value instanceof ArrayBuffer ? new Uint8Array(value) : bytesOf(value),
+  );
+  if (left.length !== right.length)
+    throw coded(
+      RangeError,
+      "ERR_CRYPTO_TIMING_SAFE_EQUAL_LENGTH",
+      "Input buffers must have the same byte length",
+    );
   let differs = 0;
   for (let i = 0; i < left.length; i++) differs |= left[i] ^ right[i];
   return differs === 0;
 }
 
 export default {
-  Hash, Hmac, createHash, createHmac, getHashes, getRandomValues, hash, randomBytes, randomFill, randomFillSync, randomInt, randomUUID, subtle, timingSafeEqual, webcrypto,
+  Hash,
+  Hmac,
+  createHash,
+  createHmac,
+  getHashes,
+  getRandomValues,
+  hash,
+  randomBytes,
+  randomFill,
+  randomFillSync,
+  randomInt,
+  randomUUID,
+  subtle,
+  timingSafeEqual,
+  webcrypto,
 };

@@ -9,8 +9,12 @@ export class Channel {
   constructor(name) {
     this.name = name;
   }
-  get hasSubscribers() { return this.#listeners.length > 0; }
-  subscribe(listener) { this.#listeners = [...this.#listeners, mustBeFunction("subscription", listener)]; }
+  get hasSubscribers() {
+    return this.#listeners.length > 0;
+  }
+  subscribe(listener) {
+    this.#listeners = [...this.#listeners, mustBeFunction("subscription", listener)];
+  }
   unsubscribe(listener) {
     const before = this.#listeners.length;
     this.#listeners = this.#listeners.filter((other) => other !== listener);
@@ -26,7 +30,9 @@ export class Channel {
     }
   }
   bindStore() {}
-  unbindStore() { return false; }
+  unbindStore() {
+    return false;
+  }
   runStores(message, f, self, ...args) {
     this.publish(message);
     return f.apply(self, args);
@@ -43,7 +49,10 @@ export const unsubscribe = (name, listener) => channel(name).unsubscribe(listene
 
 const EVENTS = ["start", "end", "asyncStart", "asyncEnd", "error"];
 export function tracingChannel(names) {
-  const made = typeof names === "string" ? Object.fromEntries(EVENTS.map((event) => [event, channel(`tracing:${names}:${event}`)])) : { ...names };
+  const made =
+    typeof names === "string"
+      ? Object.fromEntries(EVENTS.map((event) => [event, channel(`tracing:${names}:${event}`)]))
+      : { ...names };
   const traced = (f, context, self, args, finish) => {
     made.start.publish(context);
     try {
@@ -57,19 +66,29 @@ export function tracingChannel(names) {
     }
   };
   return Object.assign(made, {
-    subscribe: (listeners) => { for (const event of EVENTS) if (listeners[event]) made[event].subscribe(listeners[event]); },
-    unsubscribe: (listeners) => EVENTS.every((event) => !listeners[event] || made[event].unsubscribe(listeners[event])),
-    traceSync: (f, context = {}, self, ...args) => traced(f, context, self, args, (result) => (context.result = result)),
-    tracePromise: (f, context = {}, self, ...args) => traced(f, context, self, args, (promise) => Promise.resolve(promise).then((result) => {
-      context.result = result;
-      made.asyncStart.publish(context);
-      made.asyncEnd.publish(context);
-      return result;
-    }, (error) => {
-      context.error = error;
-      made.error.publish(context);
-      throw error;
-    })),
+    subscribe: (listeners) => {
+      for (const event of EVENTS) if (listeners[event]) made[event].subscribe(listeners[event]);
+    },
+    unsubscribe: (listeners) =>
+      EVENTS.every((event) => !listeners[event] || made[event].unsubscribe(listeners[event])),
+    traceSync: (f, context = {}, self, ...args) =>
+      traced(f, context, self, args, (result) => (context.result = result)),
+    tracePromise: (f, context = {}, self, ...args) =>
+      traced(f, context, self, args, (promise) =>
+        Promise.resolve(promise).then(
+          (result) => {
+            context.result = result;
+            made.asyncStart.publish(context);
+            made.asyncEnd.publish(context);
+            return result;
+          },
+          (error) => {
+            context.error = error;
+            made.error.publish(context);
+            throw error;
+          },
+        ),
+      ),
     traceCallback: (f, position, context, self, ...args) => f.apply(self, args),
   });
 }

@@ -3,14 +3,16 @@ import { coded, invalidType, mustBeFunction } from "haft:node/parts/errors";
 import { inspect } from "haft:node/parts/inspect";
 
 const LISTENERS = Symbol("listeners");
-const abortError = (signal) => coded(Error, "ABORT_ERR", "The operation was aborted", { name: "AbortError", cause: signal.reason });
+const abortError = (signal) =>
+  coded(Error, "ABORT_ERR", "The operation was aborted", { name: "AbortError", cause: signal.reason });
 
 // A plain function, so that old code may call `EventEmitter.call(this)` and inherit from it.
 export function EventEmitter(options) {
   if (options?.captureRejections) this._captureRejections = true;
 }
 const listenersOf = (emitter) => {
-  if (!Object.hasOwn(emitter, LISTENERS)) Object.defineProperty(emitter, LISTENERS, { value: new Map(), enumerable: false });
+  if (!Object.hasOwn(emitter, LISTENERS))
+    Object.defineProperty(emitter, LISTENERS, { value: new Map(), enumerable: false });
   return emitter[LISTENERS];
 };
 const bare = (listener) => listener.listener ?? listener;
@@ -35,10 +37,18 @@ function onceWrapper(emitter, event, listener) {
 }
 
 const methods = {
-  on(event, listener) { return add(this, event, listener, false); },
-  prependListener(event, listener) { return add(this, event, listener, true); },
-  once(event, listener) { return this.on(event, onceWrapper(this, event, listener)); },
-  prependOnceListener(event, listener) { return this.prependListener(event, onceWrapper(this, event, listener)); },
+  on(event, listener) {
+    return add(this, event, listener, false);
+  },
+  prependListener(event, listener) {
+    return add(this, event, listener, true);
+  },
+  once(event, listener) {
+    return this.on(event, onceWrapper(this, event, listener));
+  },
+  prependOnceListener(event, listener) {
+    return this.prependListener(event, onceWrapper(this, event, listener));
+  },
   removeListener(event, listener) {
     mustBeFunction("listener", listener);
     const map = listenersOf(this);
@@ -64,29 +74,52 @@ const methods = {
       for (const monitor of map.get(errorMonitor) ?? []) monitor.apply(this, args);
       if (!list) {
         if (args[0] instanceof Error) throw args[0];
-        throw coded(Error, "ERR_UNHANDLED_ERROR", `Unhandled error. (${typeof args[0] === "string" ? `'${args[0]}'` : inspect(args[0])})`, { context: args[0] });
+        throw coded(
+          Error,
+          "ERR_UNHANDLED_ERROR",
+          `Unhandled error. (${typeof args[0] === "string" ? `'${args[0]}'` : inspect(args[0])})`,
+          { context: args[0] },
+        );
       }
     }
     if (!list) return false;
     for (const listener of list) {
       const result = listener.apply(this, args);
-      if (this._captureRejections && typeof result?.then === "function") result.then(undefined, (error) => this.emit("error", error));
+      if (this._captureRejections && typeof result?.then === "function")
+        result.then(undefined, (error) => this.emit("error", error));
     }
     return true;
   },
-  eventNames() { return [...listenersOf(this).keys()]; },
-  listeners(event) { return (listenersOf(this).get(event) ?? []).map(bare); },
-  rawListeners(event) { return [...(listenersOf(this).get(event) ?? [])]; },
+  eventNames() {
+    return [...listenersOf(this).keys()];
+  },
+  listeners(event) {
+    return (listenersOf(this).get(event) ?? []).map(bare);
+  },
+  rawListeners(event) {
+    return [...(listenersOf(this).get(event) ?? [])];
+  },
   listenerCount(event, listener) {
     const list = listenersOf(this).get(event) ?? [];
     return listener ? list.filter((item) => bare(item) === listener).length : list.length;
   },
-  setMaxListeners(count) { this._maxListeners = count; return this; },
-  getMaxListeners() { return this._maxListeners ?? EventEmitter.defaultMaxListeners; },
+  setMaxListeners(count) {
+    this._maxListeners = count;
+    return this;
+  },
+  getMaxListeners() {
+    return this._maxListeners ?? EventEmitter.defaultMaxListeners;
+  },
 };
 methods.addListener = methods.on;
 methods.off = methods.removeListener;
-for (const name in methods) Object.defineProperty(EventEmitter.prototype, name, { value: methods[name], writable: true, configurable: true, enumerable: true });
+for (const name in methods)
+  Object.defineProperty(EventEmitter.prototype, name, {
+    value: methods[name],
+    writable: true,
+    configurable: true,
+    enumerable: true,
+  });
 
 export const errorMonitor = Symbol("events.errorMonitor");
 export const captureRejectionSymbol = Symbol.for("nodejs.rejection");
@@ -104,8 +137,14 @@ export function once(emitter, event, { signal } = {}) {
       }
       signal?.removeEventListener("abort", stop);
     };
-    const ok = (...args) => { undo(); done(args); };
-    const bad = (error) => { undo(); fail(error); };
+    const ok = (...args) => {
+      undo();
+      done(args);
+    };
+    const bad = (error) => {
+      undo();
+      fail(error);
+    };
     const stop = () => bad(abortError(signal));
     if (target) emitter.addEventListener(event, ok, { once: true });
     else {
@@ -121,13 +160,15 @@ export function on(emitter, event, { signal, close = [] } = {}) {
   const ready = [];
   const waiting = [];
   let ended = null;
-  const push = (...args) => (waiting.length ? waiting.shift().done({ value: args, done: false }) : ready.push(args));
+  const push = (...args) =>
+    waiting.length ? waiting.shift().done({ value: args, done: false }) : ready.push(args);
   const finish = (error) => {
     if (ended) return;
     ended = { error };
     emitter.removeListener(event, push);
     emitter.removeListener("error", finish);
-    for (const { done, fail } of waiting.splice(0)) error ? fail(error) : done({ value: undefined, done: true });
+    for (const { done, fail } of waiting.splice(0))
+      error ? fail(error) : done({ value: undefined, done: true });
     if (error && waiting.length === 0) ended.pending = true;
   };
   emitter.on(event, push);
@@ -144,26 +185,46 @@ export function on(emitter, event, { signal, close = [] } = {}) {
       if (ended) return Promise.resolve({ value: undefined, done: true });
       return new Promise((done, fail) => waiting.push({ done, fail }));
     },
-    return() { finish(); return Promise.resolve({ value: undefined, done: true }); },
+    return() {
+      finish();
+      return Promise.resolve({ value: undefined, done: true });
+    },
     throw(error) {
-      if (!(error instanceof Error)) throw invalidType("EventEmitter.AsyncIterator", "an instance of Error", error);
+      if (!(error instanceof Error))
+        throw invalidType("EventEmitter.AsyncIterator", "an instance of Error", error);
       finish(error);
       return Promise.resolve({ value: undefined, done: true });
     },
-    [Symbol.asyncIterator]() { return this; },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
   };
 }
 
 export const listenerCount = (emitter, event) => emitter.listenerCount(event);
 export const getEventListeners = (emitter, event) => emitter.listeners(event);
 export const getMaxListeners = (emitter) => emitter.getMaxListeners();
-export function setMaxListeners(count, ...emitters) { for (const emitter of emitters) emitter.setMaxListeners?.(count); }
+export function setMaxListeners(count, ...emitters) {
+  for (const emitter of emitters) emitter.setMaxListeners?.(count);
+}
 export function addAbortListener(signal, listener) {
   signal.addEventListener("abort", listener, { once: true });
-  return { [Symbol.dispose ?? Symbol.for("nodejs.dispose")]: () => signal.removeEventListener("abort", listener) };
+  return {
+    [Symbol.dispose ?? Symbol.for("nodejs.dispose")]: () => signal.removeEventListener("abort", listener),
+  };
 }
 
 Object.assign(EventEmitter, {
-  EventEmitter, defaultMaxListeners, errorMonitor, captureRejectionSymbol, once, on, listenerCount, getEventListeners, getMaxListeners, setMaxListeners, addAbortListener,
+  EventEmitter,
+  defaultMaxListeners,
+  errorMonitor,
+  captureRejectionSymbol,
+  once,
+  on,
+  listenerCount,
+  getEventListeners,
+  getMaxListeners,
+  setMaxListeners,
+  addAbortListener,
 });
 export default EventEmitter;

@@ -1,4 +1,5 @@
-// The module `fs`: the synchronous functions, the same with callbacks, `fs.promises` and streams (loaded on first use).
+// The module `fs`: the synchronous functions, the same with callbacks, `fs.promises` and streams (loaded on
+// first use).
 import { internal } from "haft:ops";
 import { mustBeFunction, unsupported } from "haft:node/parts/errors";
 import { constants } from "haft:node/parts/fs-args";
@@ -12,24 +13,32 @@ export const { F_OK, R_OK, W_OK, X_OK } = constants;
 
 const later = (f, ...args) => internal("node/process").default.nextTick(f, ...args);
 
-// The last argument is the callback; wrong arguments throw at once, what the system refuses goes to the callback.
-const called = (f) => (...args) => {
-  const callback = mustBeFunction("cb", args.pop());
-  let value;
-  try {
-    value = f(...args);
-  } catch (error) {
-    if (error.code?.startsWith("ERR_") && !error.code.startsWith("ERR_FS")) throw error;
-    return later(callback, error);
-  }
-  return later(callback, null, value);
-};
+// The last argument is the callback; wrong arguments throw at once, what the system refuses goes to the
+// callback.
+const called =
+  (f) =>
+  (...args) => {
+    const callback = mustBeFunction("cb", args.pop());
+    let value;
+    try {
+      value = f(...args);
+    } catch (error) {
+      if (error.code?.startsWith("ERR_") && !error.code.startsWith("ERR_FS")) throw error;
+      return later(callback, error);
+    }
+    return later(callback, null, value);
+  };
 
 export const access = called(sync.accessSync);
 export const appendFile = called(sync.appendFileSync);
 export const chmod = called(sync.chmodSync);
 export const chown = called(sync.chownSync);
-export const close = (fd, callback = (error) => { if (error) throw error; }) => called(sync.closeSync)(fd, callback);
+export const close = (
+  fd,
+  callback = (error) => {
+    if (error) throw error;
+  },
+) => called(sync.closeSync)(fd, callback);
 export const copyFile = called(sync.copyFileSync);
 export const cp = (from, to, options, callback) => {
   if (typeof options === "function") [callback, options] = [options, {}];
@@ -63,7 +72,9 @@ export const utimes = called(sync.utimesSync);
 export const writeFile = called(sync.writeFileSync);
 
 const PROMISIFY = Symbol.for("nodejs.util.promisify.custom");
-export function exists(path, callback) { later(mustBeFunction("cb", callback), sync.existsSync(path)); }
+export function exists(path, callback) {
+  later(mustBeFunction("cb", callback), sync.existsSync(path));
+}
 exists[PROMISIFY] = async (path) => sync.existsSync(path);
 
 // Their callbacks get the buffer too.
@@ -84,17 +95,76 @@ const streams = () => internal("node/parts/fs-streams");
 export const createReadStream = (path, options) => new (streams().ReadStream)(path, options);
 export const createWriteStream = (path, options) => new (streams().WriteStream)(path, options);
 
-export const watch = () => { throw unsupported("fs.watch", "look at the file's mtime instead"); };
-export const watchFile = () => { throw unsupported("fs.watchFile", "look at the file's mtime instead"); };
+export const watch = () => {
+  throw unsupported("fs.watch", "look at the file's mtime instead");
+};
+export const watchFile = () => {
+  throw unsupported("fs.watchFile", "look at the file's mtime instead");
+};
 export const unwatchFile = () => {};
-export const openAsBlob = async (path, options) => new (internal("web/blob").Blob)([sync.readFileSync(path)], options);
+export const openAsBlob = async (path, options) =>
+  new (internal("web/blob").Blob)([sync.readFileSync(path)], options);
 
 const { readRest, writeAll, ...syncForms } = sync;
 const fs = {
-  ...syncForms, Dir, Dirent, F_OK, R_OK, Stats, W_OK, X_OK, access, appendFile, chmod, chown, close, constants, copyFile, cp, createReadStream, createWriteStream, exists,
-  fdatasync, fstat, fsync, ftruncate, lchown, link, lstat, lutimes, mkdir, mkdtemp, open, openAsBlob, opendir, promises, read, readFile, readdir, readlink, readv, realpath,
-  rename, rm, rmdir, stat, symlink, truncate, unlink, unwatchFile, utimes, watch, watchFile, write, writeFile, writev,
-  get ReadStream() { return streams().ReadStream; },
-  get WriteStream() { return streams().WriteStream; },
+  ...syncForms,
+  Dir,
+  Dirent,
+  F_OK,
+  R_OK,
+  Stats,
+  W_OK,
+  X_OK,
+  access,
+  appendFile,
+  chmod,
+  chown,
+  close,
+  constants,
+  copyFile,
+  cp,
+  createReadStream,
+  createWriteStream,
+  exists,
+  fdatasync,
+  fstat,
+  fsync,
+  ftruncate,
+  lchown,
+  link,
+  lstat,
+  lutimes,
+  mkdir,
+  mkdtemp,
+  open,
+  openAsBlob,
+  opendir,
+  promises,
+  read,
+  readFile,
+  readdir,
+  readlink,
+  readv,
+  realpath,
+  rename,
+  rm,
+  rmdir,
+  stat,
+  symlink,
+  truncate,
+  unlink,
+  unwatchFile,
+  utimes,
+  watch,
+  watchFile,
+  write,
+  writeFile,
+  writev,
+  get ReadStream() {
+    return streams().ReadStream;
+  },
+  get WriteStream() {
+    return streams().WriteStream;
+  },
 };
 export default fs;

@@ -1,16 +1,50 @@
-// `module`: `createRequire`, and with it CommonJS files. The engine resolves and compiles; the cache and the wrapper are here.
+// `module`: `createRequire`, and with it CommonJS files. The engine resolves and compiles; the cache and the
+// wrapper are here.
 import * as ops from "haft:ops";
 import { coded } from "haft:node/parts/errors";
 import { dirname } from "haft:node/path";
 import { fileURLToPath } from "haft:node/url";
 
 export const builtinModules = [
-  "assert", "assert/strict", "async_hooks", "buffer", "child_process", "console", "constants", "crypto", "diagnostics_channel", "events", "fs", "fs/promises", "http", "https", "module", "os",
-  "path", "path/posix", "perf_hooks", "process", "querystring", "readline", "readline/promises", "stream", "stream/consumers", "stream/promises", "stream/web",
-  "string_decoder", "sys", "timers", "timers/promises", "tty", "url", "util", "util/types",
+  "assert",
+  "assert/strict",
+  "async_hooks",
+  "buffer",
+  "child_process",
+  "console",
+  "constants",
+  "crypto",
+  "diagnostics_channel",
+  "events",
+  "fs",
+  "fs/promises",
+  "http",
+  "https",
+  "module",
+  "os",
+  "path",
+  "path/posix",
+  "perf_hooks",
+  "process",
+  "querystring",
+  "readline",
+  "readline/promises",
+  "stream",
+  "stream/consumers",
+  "stream/promises",
+  "stream/web",
+  "string_decoder",
+  "sys",
+  "timers",
+  "timers/promises",
+  "tty",
+  "url",
+  "util",
+  "util/types",
 ];
 export const isBuiltin = (name) => builtinModules.includes(name.replace(/^node:/, ""));
-export const builtin = (name) => (isBuiltin(name) ? valueOf(ops.internal(`node/${name.replace(/^node:/, "")}`)) : undefined);
+export const builtin = (name) =>
+  isBuiltin(name) ? valueOf(ops.internal(`node/${name.replace(/^node:/, "")}`)) : undefined;
 
 const cache = Object.create(null);
 // What `require` gives for a module of ours: its default, which has every export on it.
@@ -26,7 +60,9 @@ export class Module {
     this.parent = parent;
     this.require = requireFrom(id, this);
   }
-  static get _cache() { return cache; }
+  static get _cache() {
+    return cache;
+  }
 }
 
 function load(path, format, parent) {
@@ -38,7 +74,13 @@ function load(path, format, parent) {
     const source = ops.decode("utf-8", new Uint8Array(ops.readFile(path)), {});
     if (format === "json") module.exports = parseJson(source, path);
     else {
-      const run = ops.compileFunction(source.replace(/^#!.*/, ""), path, ["exports", "require", "module", "__filename", "__dirname"]);
+      const run = ops.compileFunction(source.replace(/^#!.*/, ""), path, [
+        "exports",
+        "require",
+        "module",
+        "__filename",
+        "__dirname",
+      ]);
       run.call(module.exports, module.exports, module.require, module, path, module.path);
     }
     module.loaded = true;
@@ -61,13 +103,19 @@ function parseJson(source, path) {
 function requireFrom(file, parent) {
   const find = (specifier) => {
     if (typeof specifier !== "string" || specifier === "") {
-      throw coded(TypeError, "ERR_INVALID_ARG_VALUE", `The argument 'id' must be a non-empty string. Received ${specifier === "" ? "''" : typeof specifier}`);
+      throw coded(
+        TypeError,
+        "ERR_INVALID_ARG_VALUE",
+        `The argument 'id' must be a non-empty string. Received ${specifier === "" ? "''" : typeof specifier}`,
+      );
     }
     return ops.resolve(specifier, file);
   };
   const require = (specifier) => {
     const found = find(specifier);
-    return found.kind === "internal" ? valueOf(ops.internal(found.name)) : load(found.path, found.format, parent);
+    return found.kind === "internal"
+      ? valueOf(ops.internal(found.name))
+      : load(found.path, found.format, parent);
   };
   require.resolve = (specifier) => {
     const found = find(specifier);
@@ -82,7 +130,11 @@ function requireFrom(file, parent) {
 export function createRequire(from) {
   const file = typeof from === "string" && !from.startsWith("file:") ? from : fileURLToPath(from);
   if (!file.startsWith("/")) {
-    throw coded(TypeError, "ERR_INVALID_ARG_VALUE", `The argument 'filename' must be a file URL object, file URL string, or absolute path string. Received '${from}'`);
+    throw coded(
+      TypeError,
+      "ERR_INVALID_ARG_VALUE",
+      `The argument 'filename' must be a file URL object, file URL string, or absolute path string. Received '${from}'`,
+    );
   }
   return requireFrom(file, undefined);
 }

@@ -108,14 +108,29 @@ function starMatch(text, pattern) {
       const slash = pattern[i + 2] === "/";
       source += slash ? "(?:.*/)?" : ".*";
       i += slash ? 2 : 1;
-    } else source += char === "*" ? "[^/]*" : char === "?" ? "[^/]" : char.replace(/[\\^$.|+()[\]{}]/g, "\\$&");
+    } else
+      source += char === "*" ? "[^/]*" : char === "?" ? "[^/]" : char.replace(/[\\^$.|+()[\]{}]/g, "\\$&");
   }
   return new RegExp(`^${source}$`, "s").test(text);
 }
-export const matchesGlob = (path, pattern) => starMatch(mustBeString("path", path), mustBeString("pattern", pattern));
+export const matchesGlob = (path, pattern) =>
+  starMatch(mustBeString("path", path), mustBeString("pattern", pattern));
 
 export const posix = {
-  sep, delimiter, normalize, isAbsolute, join, resolve, relative, dirname, basename, extname, parse, format, toNamespacedPath, matchesGlob,
+  sep,
+  delimiter,
+  normalize,
+  isAbsolute,
+  join,
+  resolve,
+  relative,
+  dirname,
+  basename,
+  extname,
+  parse,
+  format,
+  toNamespacedPath,
+  matchesGlob,
 };
 posix.posix = posix;
 export default posix;

@@ -9,7 +9,8 @@ import { reportError } from "haft:web/report";
 // Every value is text, as in a real environment.
 const env = new Proxy(ops.env(), {
   set: (target, key, value) => typeof key === "string" && Reflect.set(target, key, String(value)),
-  defineProperty: (target, key, found) => Reflect.defineProperty(target, key, { ...found, value: String(found.value) }),
+  defineProperty: (target, key, found) =>
+    Reflect.defineProperty(target, key, { ...found, value: String(found.value) }),
 });
 
 const began = ops.hrtime();
@@ -43,16 +44,40 @@ function logStream(fd, level) {
       done();
     },
   });
-  return Object.assign(stream, { fd, isTTY: false, columns: 80, hasColors: () => false, getColorDepth: () => 1 });
+  return Object.assign(stream, {
+    fd,
+    isTTY: false,
+    columns: 80,
+    hasColors: () => false,
+    getColorDepth: () => 1,
+  });
 }
 
 function emptyInput() {
   const { Readable } = ops.internal("node/stream");
-  return Object.assign(new Readable({ read() { this.push(null); } }), { fd: 0, isTTY: false, setRawMode() { return this; } });
+  return Object.assign(
+    new Readable({
+      read() {
+        this.push(null);
+      },
+    }),
+    {
+      fd: 0,
+      isTTY: false,
+      setRawMode() {
+        return this;
+      },
+    },
+  );
 }
 
 const streams = {};
-const lazy = (name, make) => ({ get: () => (streams[name] ??= make()), set: (value) => void (streams[name] = value), configurable: true, enumerable: true });
+const lazy = (name, make) => ({
+  get: () => (streams[name] ??= make()),
+  set: (value) => void (streams[name] = value),
+  configurable: true,
+  enumerable: true,
+});
 
 class Process extends EventEmitter {
   title = "haft";
@@ -70,19 +95,48 @@ class Process extends EventEmitter {
   exitCode = undefined;
   config = { variables: {} };
   features = {};
-  get ppid() { return ops.ppid(); }
-  cwd() { return ops.cwd(); }
-  chdir(directory) { ops.chdir(directory); }
-  umask() { return 0o22; }
-  uptime() { return (ops.hrtime() - began) / 1000; }
+  get ppid() {
+    return ops.ppid();
+  }
+  cwd() {
+    return ops.cwd();
+  }
+  chdir(directory) {
+    ops.chdir(directory);
+  }
+  umask() {
+    return 0o22;
+  }
+  uptime() {
+    return (ops.hrtime() - began) / 1000;
+  }
   hrtime = hrtime;
-  memoryUsage = Object.assign(() => ({ external: 0, arrayBuffers: 0, ...ops.memory() }), { rss: () => ops.memory().rss });
-  cpuUsage() { const micros = Math.round((ops.hrtime() - began) * 1000); return { user: micros, system: 0 }; }
-  resourceUsage() { return { userCPUTime: this.cpuUsage().user, systemCPUTime: 0, maxRSS: Math.round(ops.memory().rss / 1024) }; }
-  getuid() { return ops.user().uid; }
-  geteuid() { return ops.user().uid; }
-  getgid() { return ops.user().gid; }
-  getegid() { return ops.user().gid; }
+  memoryUsage = Object.assign(() => ({ external: 0, arrayBuffers: 0, ...ops.memory() }), {
+    rss: () => ops.memory().rss,
+  });
+  cpuUsage() {
+    const micros = Math.round((ops.hrtime() - began) * 1000);
+    return { user: micros, system: 0 };
+  }
+  resourceUsage() {
+    return {
+      userCPUTime: this.cpuUsage().user,
+      systemCPUTime: 0,
+      maxRSS: Math.round(ops.memory().rss / 1024),
+    };
+  }
+  getuid() {
+    return ops.user().uid;
+  }
+  geteuid() {
+    return ops.user().uid;
+  }
+  getgid() {
+    return ops.user().gid;
+  }
+  getegid() {
+    return ops.user().gid;
+  }
   nextTick(callback, ...args) {
     mustBeFunction("callback", callback);
     Promise.resolve().then(() => {
@@ -96,9 +150,16 @@ class Process extends EventEmitter {
   // The host serves several calls; one of them may not end it.
   exit(code = this.exitCode ?? 0) {
     this.emit("exit", Number(code));
-    throw coded(Error, "ERR_PROCESS_EXIT", `process.exit(${code}) was called: a tool ends by returning or throwing`, { exitCode: Number(code) });
+    throw coded(
+      Error,
+      "ERR_PROCESS_EXIT",
+      `process.exit(${code}) was called: a tool ends by returning or throwing`,
+      { exitCode: Number(code) },
+    );
   }
-  abort() { this.exit(134); }
+  abort() {
+    this.exit(134);
+  }
   kill(pid, signal = "SIGTERM") {
     if (typeof pid !== "number") throw invalidType("pid", "of type number", pid);
     const name = signal === 0 ? 0 : signalName(signal);
@@ -108,27 +169,54 @@ class Process extends EventEmitter {
   }
   emitWarning(warning, options, code) {
     const name = typeof options === "string" ? options : (options?.type ?? "Warning");
-    const error = warning instanceof Error ? warning : Object.assign(new Error(warning), { name }, code || options?.code ? { code: code ?? options.code } : {});
+    const error =
+      warning instanceof Error
+        ? warning
+        : Object.assign(
+            new Error(warning),
+            { name },
+            code || options?.code ? { code: code ?? options.code } : {},
+          );
     ops.log("warn", `${error.code ? `[${error.code}] ` : ""}${error.name}: ${error.message}`);
     this.emit("warning", error);
   }
   setUncaughtExceptionCaptureCallback() {}
-  hasUncaughtExceptionCaptureCallback() { return false; }
+  hasUncaughtExceptionCaptureCallback() {
+    return false;
+  }
   getBuiltinModule(id) {
     return ops.internal("node/module").builtin(id);
   }
-  get [Symbol.toStringTag]() { return "process"; }
+  get [Symbol.toStringTag]() {
+    return "process";
+  }
 }
 
 const process = new Process();
-Object.defineProperties(process, { stdout: lazy("stdout", () => logStream(1, "info")), stderr: lazy("stderr", () => logStream(2, "warn")), stdin: lazy("stdin", emptyInput) });
+Object.defineProperties(process, {
+  stdout: lazy("stdout", () => logStream(1, "info")),
+  stderr: lazy("stderr", () => logStream(2, "warn")),
+  stdin: lazy("stdin", emptyInput),
+});
 
 // The engine calls this for a promise that nobody caught; true if the person's code took it.
 export const emitUnhandled = (reason, promise) => process.emit("unhandledRejection", reason, promise);
 
 export default process;
 export { env, argv, hrtime };
-export const { version, versions, platform, arch, pid, execPath, execArgv, argv0, release, title, memoryUsage } = process;
+export const {
+  version,
+  versions,
+  platform,
+  arch,
+  pid,
+  execPath,
+  execArgv,
+  argv0,
+  release,
+  title,
+  memoryUsage,
+} = process;
 const bound = (name) => process[name].bind(process);
 export const cwd = bound("cwd");
 export const chdir = bound("chdir");

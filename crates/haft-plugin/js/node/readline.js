@@ -12,7 +12,12 @@ export class Interface extends EventEmitter {
   #prompt;
   constructor(options, output) {
     super();
-    const { input, prompt = "> ", signal, ...rest } = typeof options?.on === "function" ? { input: options, output } : options;
+    const {
+      input,
+      prompt = "> ",
+      signal,
+      ...rest
+    } = typeof options?.on === "function" ? { input: options, output } : options;
     this.input = input;
     this.output = rest.output;
     this.#prompt = prompt;
@@ -42,16 +47,30 @@ export class Interface extends EventEmitter {
     if (waiting) waiting(line);
     else this.emit("line", line);
   }
-  setPrompt(prompt) { this.#prompt = prompt; }
-  getPrompt() { return this.#prompt; }
-  prompt() { this.output?.write(this.#prompt); }
+  setPrompt(prompt) {
+    this.#prompt = prompt;
+  }
+  getPrompt() {
+    return this.#prompt;
+  }
+  prompt() {
+    this.output?.write(this.#prompt);
+  }
   question(query, options, callback = options) {
     this.output?.write(query);
     this.#asked.push(callback);
   }
   write() {}
-  pause() { this.input.pause(); this.emit("pause"); return this; }
-  resume() { this.input.resume(); this.emit("resume"); return this; }
+  pause() {
+    this.input.pause();
+    this.emit("pause");
+    return this;
+  }
+  resume() {
+    this.input.resume();
+    this.emit("resume");
+    return this;
+  }
   close() {
     if (this.closed) return;
     this.closed = true;
@@ -64,9 +83,15 @@ export class Interface extends EventEmitter {
     const lines = [];
     let wake = Promise.withResolvers();
     let failure = null;
-    this.on("line", (line) => { lines.push(line); wake.resolve(); });
+    this.on("line", (line) => {
+      lines.push(line);
+      wake.resolve();
+    });
     this.once("close", () => wake.resolve());
-    this.input.once("error", (error) => { failure = error; wake.resolve(); });
+    this.input.once("error", (error) => {
+      failure = error;
+      wake.resolve();
+    });
     try {
       for (;;) {
         while (lines.length) yield lines.shift();
@@ -79,15 +104,31 @@ export class Interface extends EventEmitter {
       this.close();
     }
   }
-  [Symbol.dispose ?? Symbol.for("nodejs.dispose")]() { this.close(); }
+  [Symbol.dispose ?? Symbol.for("nodejs.dispose")]() {
+    this.close();
+  }
 }
 
 export const createInterface = (options, output) => new Interface(options, output);
-const done = (args) => { args.find((arg) => typeof arg === "function")?.(); return true; };
+const done = (args) => {
+  args.find((arg) => typeof arg === "function")?.();
+  return true;
+};
 export const clearLine = (...args) => done(args);
 export const clearScreenDown = (...args) => done(args);
 export const cursorTo = (...args) => done(args);
 export const moveCursor = (...args) => done(args);
 export const emitKeypressEvents = () => {};
-const readline = { Interface, clearLine, clearScreenDown, createInterface, cursorTo, emitKeypressEvents, moveCursor, get promises() { return internal("node/readline/promises").default; } };
+const readline = {
+  Interface,
+  clearLine,
+  clearScreenDown,
+  createInterface,
+  cursorTo,
+  emitKeypressEvents,
+  moveCursor,
+  get promises() {
+    return internal("node/readline/promises").default;
+  },
+};
 export default readline;

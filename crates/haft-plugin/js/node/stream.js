@@ -1,5 +1,5 @@
-// The module `stream`. Covered: the four kinds, back-pressure, pipes, `pipeline`, `finished`, iteration and the web's streams;
-// of the helper methods only `map filter forEach reduce toArray`.
+// The module `stream`. Covered: the four kinds, back-pressure, pipes, `pipeline`, `finished`, iteration and
+// the web's streams; of the helper methods only `map filter forEach reduce toArray`.
 import { Duplex, PassThrough, Transform } from "haft:node/parts/duplex";
 import { finished, pipeline } from "haft:node/parts/pipeline";
 import { Readable } from "haft:node/parts/readable";
@@ -9,10 +9,34 @@ import promises from "haft:node/stream/promises";
 
 pipeline[Symbol.for("nodejs.util.promisify.custom")] = promises.pipeline;
 finished[Symbol.for("nodejs.util.promisify.custom")] = promises.finished;
-export { Duplex, PassThrough, Readable, Stream, Transform, Writable, addAbortSignal, finished, pipeline, promises };
-export const isReadable = (stream) => Boolean(stream?._readableState) && !stream.destroyed && !stream.readableEnded;
+export {
+  Duplex,
+  PassThrough,
+  Readable,
+  Stream,
+  Transform,
+  Writable,
+  addAbortSignal,
+  finished,
+  pipeline,
+  promises,
+};
+export const isReadable = (stream) =>
+  Boolean(stream?._readableState) && !stream.destroyed && !stream.readableEnded;
 export const isErrored = (stream) => Boolean(stream?.errored);
 export const getDefaultHighWaterMark = (objectMode) => (objectMode ? 16 : 65536);
 export default Object.assign(Stream, {
-  Duplex, PassThrough, Readable, Stream, Transform, Writable, addAbortSignal, finished, getDefaultHighWaterMark, isErrored, isReadable, pipeline, promises,
+  Duplex,
+  PassThrough,
+  Readable,
+  Stream,
+  Transform,
+  Writable,
+  addAbortSignal,
+  finished,
+  getDefaultHighWaterMark,
+  isErrored,
+  isReadable,
+  pipeline,
+  promises,
 });

@@ -9,10 +9,22 @@ export { URL, URLSearchParams };
 
 export function fileURLToPath(url) {
   if (typeof url === "string") url = new URL(url);
-  if (typeof url?.href !== "string" || typeof url.protocol !== "string") throw invalidType("path", "of type string or an instance of URL", url);
-  if (url.protocol !== "file:") throw coded(TypeError, "ERR_INVALID_URL_SCHEME", "The URL must be of scheme file");
-  if (url.hostname !== "") throw coded(TypeError, "ERR_INVALID_FILE_URL_HOST", 'File URL host must be "localhost" or empty on linux');
-  if (/%2f/i.test(url.pathname)) throw coded(TypeError, "ERR_INVALID_FILE_URL_PATH", "File URL path must not include encoded / characters");
+  if (typeof url?.href !== "string" || typeof url.protocol !== "string")
+    throw invalidType("path", "of type string or an instance of URL", url);
+  if (url.protocol !== "file:")
+    throw coded(TypeError, "ERR_INVALID_URL_SCHEME", "The URL must be of scheme file");
+  if (url.hostname !== "")
+    throw coded(
+      TypeError,
+      "ERR_INVALID_FILE_URL_HOST",
+      'File URL host must be "localhost" or empty on linux',
+    );
+  if (/%2f/i.test(url.pathname))
+    throw coded(
+      TypeError,
+      "ERR_INVALID_FILE_URL_PATH",
+      "File URL path must not include encoded / characters",
+    );
   return decodeURIComponent(url.pathname);
 }
 
@@ -25,17 +37,34 @@ export function pathToFileURL(path) {
 }
 
 export const urlToHttpOptions = (url) => ({
-  protocol: url.protocol, hostname: url.hostname.replace(/^\[|\]$/g, ""), hash: url.hash, search: url.search, pathname: url.pathname,
-  path: `${url.pathname}${url.search}`, href: url.href,
+  protocol: url.protocol,
+  hostname: url.hostname.replace(/^\[|\]$/g, ""),
+  hash: url.hash,
+  search: url.search,
+  pathname: url.pathname,
+  path: `${url.pathname}${url.search}`,
+  href: url.href,
   ...(url.port === "" ? {} : { port: Number(url.port) }),
-  ...(url.username || url.password ? { auth: `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}` } : {}),
+  ...(url.username || url.password
+    ? { auth: `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}` }
+    : {}),
 });
 export const domainToASCII = (domain) => parseUrl(`ws://${domain}`)?.hostname ?? "";
 export const domainToUnicode = domainToASCII;
 
 export class Url {
-  protocol = null; slashes = null; auth = null; host = null; port = null; hostname = null;
-  hash = null; search = null; query = null; pathname = null; path = null; href = "";
+  protocol = null;
+  slashes = null;
+  auth = null;
+  host = null;
+  port = null;
+  hostname = null;
+  hash = null;
+  search = null;
+  query = null;
+  pathname = null;
+  path = null;
+  href = "";
 }
 
 // The old, forgiving form. Only its documented fields; hostile input is the business of `new URL`.
@@ -46,12 +75,19 @@ export function parse(text, withQuery = false) {
     /^([a-zA-Z][a-zA-Z0-9+.-]*:)?(?:(\/\/)([^/?#]*))?([^?#]*)(\?[^#]*)?(#.*)?$/s.exec(text.trim());
   const [, auth, hostname, port] = /^(?:(.*)@)?(.*?)(?::(\d*))?$/s.exec(authority ?? "");
   Object.assign(out, {
-    protocol: protocol?.toLowerCase() ?? null, slashes: slashes ? true : null, auth: auth === undefined ? null : decodeURIComponent(auth),
-    host: slashes ? hostname.toLowerCase() + (port ? `:${port}` : "") : null, port: port || null, hostname: slashes ? hostname.toLowerCase().replace(/^\[|\]$/g, "") : null,
-    hash: hash ?? null, search: search ?? (withQuery ? "" : null), query: search ? search.slice(1) : withQuery ? "" : null,
+    protocol: protocol?.toLowerCase() ?? null,
+    slashes: slashes ? true : null,
+    auth: auth === undefined ? null : decodeURIComponent(auth),
+    host: slashes ? hostname.toLowerCase() + (port ? `:${port}` : "") : null,
+    port: port || null,
+    hostname: slashes ? hostname.toLowerCase().replace(/^\[|\]$/g, "") : null,
+    hash: hash ?? null,
+    search: search ?? (withQuery ? "" : null),
+    query: search ? search.slice(1) : withQuery ? "" : null,
     pathname: pathname || (slashes && /^(https?|ftp|wss?|file):$/i.test(protocol ?? "") ? "/" : null),
   });
-  if (withQuery) out.query = Object.assign(Object.create(null), Object.fromEntries(new URLSearchParams(search ?? "")));
+  if (withQuery)
+    out.query = Object.assign(Object.create(null), Object.fromEntries(new URLSearchParams(search ?? "")));
   out.path = out.pathname || out.search ? `${out.pathname ?? ""}${out.search ?? ""}` : null;
   out.href = format(out);
   return out;
@@ -70,7 +106,11 @@ export function format(url, options = {}) {
   if (protocol && !protocol.endsWith(":")) protocol += ":";
   const auth = url.auth ? `${encodeURIComponent(url.auth).replace("%3A", ":")}@` : "";
   const hostname = url.hostname?.includes(":") ? `[${url.hostname}]` : url.hostname;
-  const host = url.host ? auth + url.host : hostname ? auth + hostname + (url.port ? `:${url.port}` : "") : "";
+  const host = url.host
+    ? auth + url.host
+    : hostname
+      ? auth + hostname + (url.port ? `:${url.port}` : "")
+      : "";
   const query = url.query && typeof url.query === "object" ? new URLSearchParams(url.query).toString() : "";
   const search = url.search || (query && `?${query}`) || "";
   const slashes = url.slashes || (host && /^(https?|ftp|wss?|file):$/.test(protocol)) ? "//" : "";
@@ -82,7 +122,21 @@ export function resolve(from, to) {
   const whole = parseUrl(to, from);
   if (whole) return whole.href;
   const { protocol, host, pathname, search, hash } = new URL(to, new URL(from, "resolve://x"));
-  return protocol === "resolve:" ? `${pathname}${search}${hash}`.slice(from.startsWith("/") || to.startsWith("/") ? 0 : 1) : `${protocol}//${host}${pathname}${search}${hash}`;
+  return protocol === "resolve:"
+    ? `${pathname}${search}${hash}`.slice(from.startsWith("/") || to.startsWith("/") ? 0 : 1)
+    : `${protocol}//${host}${pathname}${search}${hash}`;
 }
 
-export default { URL, URLSearchParams, Url, domainToASCII, domainToUnicode, fileURLToPath, format, parse, pathToFileURL, resolve, urlToHttpOptions };
+export default {
+  URL,
+  URLSearchParams,
+  Url,
+  domainToASCII,
+  domainToUnicode,
+  fileURLToPath,
+  format,
+  parse,
+  pathToFileURL,
+  resolve,
+  urlToHttpOptions,
+};

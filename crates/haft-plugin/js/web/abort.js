@@ -13,18 +13,25 @@ export class AbortSignal extends EventTarget {
     if (key !== KEY) throw new TypeError("Illegal constructor");
     super();
   }
-  get aborted() { return this.#aborted; }
-  get reason() { return this.#reason; }
+  get aborted() {
+    return this.#aborted;
+  }
+  get reason() {
+    return this.#reason;
+  }
   throwIfAborted() {
     if (this.#aborted) throw this.#reason;
   }
   [ABORT](reason) {
     if (this.#aborted) return;
     this.#aborted = true;
-    this.#reason = reason === undefined ? new DOMException("This operation was aborted", "AbortError") : reason;
+    this.#reason =
+      reason === undefined ? new DOMException("This operation was aborted", "AbortError") : reason;
     this.dispatchEvent(new Event("abort"));
   }
-  get [Symbol.toStringTag]() { return "AbortSignal"; }
+  get [Symbol.toStringTag]() {
+    return "AbortSignal";
+  }
 
   static abort(reason) {
     const signal = new AbortSignal(KEY);
@@ -33,7 +40,10 @@ export class AbortSignal extends EventTarget {
   }
   static timeout(ms) {
     const signal = new AbortSignal(KEY);
-    setTimeout(() => signal[ABORT](new DOMException("The operation was aborted due to timeout", "TimeoutError")), ms);
+    setTimeout(
+      () => signal[ABORT](new DOMException("The operation was aborted due to timeout", "TimeoutError")),
+      ms,
+    );
     return signal;
   }
   static any(signals) {
@@ -52,9 +62,15 @@ handlerAttribute(AbortSignal.prototype, "abort");
 
 export class AbortController {
   #signal = new AbortSignal(KEY);
-  get signal() { return this.#signal; }
-  abort(reason) { this.#signal[ABORT](reason); }
-  get [Symbol.toStringTag]() { return "AbortController"; }
+  get signal() {
+    return this.#signal;
+  }
+  abort(reason) {
+    this.#signal[ABORT](reason);
+  }
+  get [Symbol.toStringTag]() {
+    return "AbortController";
+  }
 }
 
 // A promise that the signal can reject; `undo` runs then.
@@ -74,4 +90,3 @@ export function withSignal(promise, signal, undo) {
     promise.then(done, fail).finally(() => signal.removeEventListener("abort", stop));
   });
 }
-

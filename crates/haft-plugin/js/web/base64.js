@@ -7,7 +7,11 @@ export function btoa(text) {
   const bytes = new Uint8Array(string.length);
   for (let i = 0; i < string.length; i++) {
     const code = string.charCodeAt(i);
-    if (code > 255) throw new DOMException("The string contains characters outside of the Latin1 range", "InvalidCharacterError");
+    if (code > 255)
+      throw new DOMException(
+        "The string contains characters outside of the Latin1 range",
+        "InvalidCharacterError",
+      );
     bytes[i] = code;
   }
   return base64Encode(bytes);

@@ -20,18 +20,37 @@ export const blobBytes = (blob) => blob[BYTES];
 export class Blob {
   constructor(parts = [], { type = "" } = {}) {
     const chunks = Array.from(parts, (part) =>
-      part instanceof Blob ? part[BYTES] : ArrayBuffer.isView(part) || part instanceof ArrayBuffer ? viewOf(part) : utf8(String(part)));
+      part instanceof Blob
+        ? part[BYTES]
+        : ArrayBuffer.isView(part) || part instanceof ArrayBuffer
+          ? viewOf(part)
+          : utf8(String(part)),
+    );
     Object.defineProperty(this, BYTES, { value: joined(chunks), configurable: true });
-    Object.defineProperty(this, "type", { value: /[^\x20-\x7e]/.test(type) ? "" : String(type).toLowerCase(), enumerable: true, configurable: true });
+    Object.defineProperty(this, "type", {
+      value: /[^\x20-\x7e]/.test(type) ? "" : String(type).toLowerCase(),
+      enumerable: true,
+      configurable: true,
+    });
   }
-  get size() { return this[BYTES].length; }
+  get size() {
+    return this[BYTES].length;
+  }
   slice(start = 0, end = this.size, type = "") {
     return new Blob([this[BYTES].slice(start, end)], { type });
   }
-  async text() { return fromUtf8(this[BYTES]); }
-  async arrayBuffer() { return this[BYTES].slice().buffer; }
-  async bytes() { return this[BYTES].slice(); }
-  async json() { return JSON.parse(await this.text()); }
+  async text() {
+    return fromUtf8(this[BYTES]);
+  }
+  async arrayBuffer() {
+    return this[BYTES].slice().buffer;
+  }
+  async bytes() {
+    return this[BYTES].slice();
+  }
+  async json() {
+    return JSON.parse(await this.text());
+  }
   stream() {
     const bytes = this[BYTES];
     return new ReadableStream({
@@ -41,15 +60,23 @@ export class Blob {
       },
     });
   }
-  get [Symbol.toStringTag]() { return "Blob"; }
+  get [Symbol.toStringTag]() {
+    return "Blob";
+  }
 }
 
 export class File extends Blob {
   constructor(parts, name, options = {}) {
-    if (arguments.length < 2) throw new TypeError('The "fileBits" and "fileName" arguments must be specified');
+    if (arguments.length < 2)
+      throw new TypeError('The "fileBits" and "fileName" arguments must be specified');
     super(parts, options);
     Object.defineProperty(this, "name", { value: String(name), enumerable: true });
-    Object.defineProperty(this, "lastModified", { value: options.lastModified ?? Date.now(), enumerable: true });
+    Object.defineProperty(this, "lastModified", {
+      value: options.lastModified ?? Date.now(),
+      enumerable: true,
+    });
   }
-  get [Symbol.toStringTag]() { return "File"; }
+  get [Symbol.toStringTag]() {
+    return "File";
+  }
 }

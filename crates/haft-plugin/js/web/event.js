@@ -6,27 +6,70 @@ const INNER = Symbol("inner");
 export class Event {
   constructor(type, { bubbles = false, cancelable = false, composed = false } = {}) {
     if (arguments.length === 0) throw new TypeError('The "type" argument must be specified');
-    this[INNER] = { type: String(type), bubbles, cancelable, composed, prevented: false, stopped: false, target: null, time: Date.now() };
+    this[INNER] = {
+      type: String(type),
+      bubbles,
+      cancelable,
+      composed,
+      prevented: false,
+      stopped: false,
+      target: null,
+      time: Date.now(),
+    };
     Object.defineProperty(this, INNER, { enumerable: false });
   }
-  get type() { return this[INNER].type; }
-  get bubbles() { return this[INNER].bubbles; }
-  get cancelable() { return this[INNER].cancelable; }
-  get composed() { return this[INNER].composed; }
-  get defaultPrevented() { return this[INNER].prevented; }
-  get returnValue() { return !this[INNER].prevented; }
-  get target() { return this[INNER].target; }
-  get currentTarget() { return this[INNER].target; }
-  get srcElement() { return this[INNER].target; }
-  get timeStamp() { return this[INNER].time; }
-  get isTrusted() { return false; }
-  get eventPhase() { return this[INNER].target ? 2 : 0; }
-  get cancelBubble() { return this[INNER].stopped; }
-  composedPath() { return this[INNER].target ? [this[INNER].target] : []; }
-  preventDefault() { if (this[INNER].cancelable) this[INNER].prevented = true; }
+  get type() {
+    return this[INNER].type;
+  }
+  get bubbles() {
+    return this[INNER].bubbles;
+  }
+  get cancelable() {
+    return this[INNER].cancelable;
+  }
+  get composed() {
+    return this[INNER].composed;
+  }
+  get defaultPrevented() {
+    return this[INNER].prevented;
+  }
+  get returnValue() {
+    return !this[INNER].prevented;
+  }
+  get target() {
+    return this[INNER].target;
+  }
+  get currentTarget() {
+    return this[INNER].target;
+  }
+  get srcElement() {
+    return this[INNER].target;
+  }
+  get timeStamp() {
+    return this[INNER].time;
+  }
+  get isTrusted() {
+    return false;
+  }
+  get eventPhase() {
+    return this[INNER].target ? 2 : 0;
+  }
+  get cancelBubble() {
+    return this[INNER].stopped;
+  }
+  composedPath() {
+    return this[INNER].target ? [this[INNER].target] : [];
+  }
+  preventDefault() {
+    if (this[INNER].cancelable) this[INNER].prevented = true;
+  }
   stopPropagation() {}
-  stopImmediatePropagation() { this[INNER].stopped = true; }
-  get [Symbol.toStringTag]() { return "Event"; }
+  stopImmediatePropagation() {
+    this[INNER].stopped = true;
+  }
+  get [Symbol.toStringTag]() {
+    return "Event";
+  }
   static NONE = 0;
   static CAPTURING_PHASE = 1;
   static AT_TARGET = 2;
@@ -39,8 +82,12 @@ export class CustomEvent extends Event {
     super(type, options);
     this.#detail = options.detail ?? null;
   }
-  get detail() { return this.#detail; }
-  get [Symbol.toStringTag]() { return "CustomEvent"; }
+  get detail() {
+    return this.#detail;
+  }
+  get [Symbol.toStringTag]() {
+    return "CustomEvent";
+  }
 }
 
 export class EventTarget {
@@ -53,12 +100,18 @@ export class EventTarget {
     const list = this.#listeners.get(type) ?? [];
     if (list.some((entry) => entry.listener === listener && entry.capture === capture)) return;
     this.#listeners.set(type, [...list, { listener, once, capture }]);
-    signal?.addEventListener("abort", () => this.removeEventListener(type, listener, { capture }), { once: true });
+    signal?.addEventListener("abort", () => this.removeEventListener(type, listener, { capture }), {
+      once: true,
+    });
   }
   removeEventListener(type, listener, options) {
     const capture = typeof options === "boolean" ? options : Boolean(options?.capture);
     const list = this.#listeners.get(type);
-    if (list) this.#listeners.set(type, list.filter((entry) => entry.listener !== listener || entry.capture !== capture));
+    if (list)
+      this.#listeners.set(
+        type,
+        list.filter((entry) => entry.listener !== listener || entry.capture !== capture),
+      );
   }
   dispatchEvent(event) {
     if (!(event instanceof Event)) throw new TypeError('The "event" argument must be an instance of Event');
@@ -78,7 +131,9 @@ export class EventTarget {
     }
     return !inner.prevented;
   }
-  get [Symbol.toStringTag]() { return "EventTarget"; }
+  get [Symbol.toStringTag]() {
+    return "EventTarget";
+  }
 }
 
 // `target.onNAME = f` as an attribute that is one listener among the others.
@@ -87,7 +142,9 @@ export function handlerAttribute(prototype, name) {
   Object.defineProperty(prototype, `on${name}`, {
     configurable: true,
     enumerable: true,
-    get() { return held.get(this)?.handler ?? null; },
+    get() {
+      return held.get(this)?.handler ?? null;
+    },
     set(handler) {
       const before = held.get(this);
       if (before) this.removeEventListener(name, before.listener);

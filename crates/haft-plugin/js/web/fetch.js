@@ -15,21 +15,36 @@ function fromData(url) {
   const type = head.replace(/;\s*base64\s*$/i, "") || "text/plain;charset=US-ASCII";
   const plain = Uint8Array.from(unescape(data), (char) => char.charCodeAt(0));
   const body = base64 ? new Uint8Array(base64Decode(fromUtf8(plain))) : plain;
-  return Response.withFacts(new Response(body, { headers: { "content-type": type } }), { url, type: "basic" });
+  return Response.withFacts(new Response(body, { headers: { "content-type": type } }), {
+    url,
+    type: "basic",
+  });
 }
 
 async function send(request) {
   const payload = request.body === null ? null : base64Encode(viewOf(await request.bytes()));
   let answer;
   try {
-    answer = await ask("fetch", { method: request.method, url: request.url, headers: [...request.headers], body: payload, redirect: request.redirect });
+    answer = await ask("fetch", {
+      method: request.method,
+      url: request.url,
+      headers: [...request.headers],
+      body: payload,
+      redirect: request.redirect,
+    });
   } catch (cause) {
     throw new TypeError(`fetch failed: ${cause?.message ?? cause}`, { cause });
   }
   const bodyless = NO_BODY.includes(answer.status) || request.method === "HEAD";
   const body = bodyless ? null : new Uint8Array(base64Decode(answer.body ?? ""));
   const { status, statusText = "", url, redirected = false } = answer;
-  return Response.withFacts(new Response(body, { headers: answer.headers }), { status, statusText, url, redirected, type: "basic" });
+  return Response.withFacts(new Response(body, { headers: answer.headers }), {
+    status,
+    statusText,
+    url,
+    redirected,
+    type: "basic",
+  });
 }
 
 export async function fetch(input, init) {

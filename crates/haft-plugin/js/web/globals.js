@@ -1,5 +1,6 @@
-// The globals a file of the person expects beyond the language. Each is a getter that loads its module on first use and then
-// becomes a plain value: a tool that uses none of them pays for sixty property definitions and nothing else.
+// The globals a file of the person expects beyond the language. Each is a getter that loads its module on
+// first use and then becomes a plain value: a tool that uses none of them pays for sixty property definitions
+// and nothing else.
 import { internal } from "haft:ops";
 
 const LAZY = {
@@ -20,7 +21,14 @@ const LAZY = {
   "web/writable": ["WritableStream", "TransformStream", "ByteLengthQueuingStrategy", "CountQueuingStrategy"],
   "web/clone": ["structuredClone"],
   "web/console": ["console"],
-  "web/timers": ["setTimeout", "setInterval", "setImmediate", "clearTimeout", "clearInterval", "clearImmediate"],
+  "web/timers": [
+    "setTimeout",
+    "setInterval",
+    "setImmediate",
+    "clearTimeout",
+    "clearInterval",
+    "clearImmediate",
+  ],
   "web/crypto": ["crypto"],
   "web/performance": ["performance"],
   "web/navigator": ["navigator"],
@@ -34,7 +42,8 @@ const LAZY = {
 const IF_MISSING = { "web/base64": ["atob", "btoa"], "web/report": ["queueMicrotask"], "web/intl": ["Intl"] };
 
 function define(name, module) {
-  const settle = (value) => Object.defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: false });
+  const settle = (value) =>
+    Object.defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: false });
   Object.defineProperty(globalThis, name, {
     configurable: true,
     enumerable: false,
@@ -52,5 +61,6 @@ export function install() {
   globalThis.global = globalThis;
   globalThis.self = globalThis;
   for (const module in LAZY) for (const name of LAZY[module]) define(name, module);
-  for (const module in IF_MISSING) for (const name of IF_MISSING[module]) if (!(name in globalThis)) define(name, module);
+  for (const module in IF_MISSING)
+    for (const name of IF_MISSING[module]) if (!(name in globalThis)) define(name, module);
 }

@@ -1,5 +1,5 @@
-// ReadableStream: default readers, pulling under back-pressure, tee, pipes and async iteration. Byte streams (`type: "bytes"`) are
-// read by default readers only; there are no "bring your own buffer" readers.
+// ReadableStream: default readers, pulling under back-pressure, tee, pipes and async iteration. Byte streams
+// (`type: "bytes"`) are read by default readers only; there are no "bring your own buffer" readers.
 
 const STATE = Symbol("state");
 
@@ -11,10 +11,13 @@ class Controller {
     const { state, queued, highWaterMark } = this[STATE].stream[STATE];
     return state === "errored" ? null : state === "closed" ? 0 : highWaterMark - queued;
   }
-  get byobRequest() { return null; }
+  get byobRequest() {
+    return null;
+  }
   enqueue(chunk) {
     const inner = this[STATE].stream[STATE];
-    if (inner.state !== "readable" || inner.closing) throw new TypeError("Invalid state: Controller is already closed");
+    if (inner.state !== "readable" || inner.closing)
+      throw new TypeError("Invalid state: Controller is already closed");
     if (inner.waiting.length) inner.waiting.shift().done({ value: chunk, done: false });
     else {
       const size = this[STATE].strategy?.size?.(chunk) ?? 1;
@@ -25,11 +28,14 @@ class Controller {
   }
   close() {
     const inner = this[STATE].stream[STATE];
-    if (inner.state !== "readable" || inner.closing) throw new TypeError("Invalid state: Controller is already closed");
+    if (inner.state !== "readable" || inner.closing)
+      throw new TypeError("Invalid state: Controller is already closed");
     inner.closing = true;
     if (inner.queue.length === 0) finish(inner);
   }
-  error(reason) { fail(this[STATE].stream[STATE], reason); }
+  error(reason) {
+    fail(this[STATE].stream[STATE], reason);
+  }
 }
 
 function finish(inner) {
@@ -50,13 +56,18 @@ function pull(inner) {
   if (inner.waiting.length === 0 && inner.queued >= inner.highWaterMark) return;
   if (inner.pulling) return void (inner.again = true);
   inner.pulling = true;
-  Promise.resolve().then(() => inner.source.pull(inner.controller)).then(() => {
-    inner.pulling = false;
-    if (inner.again) {
-      inner.again = false;
-      pull(inner);
-    }
-  }, (reason) => fail(inner, reason));
+  Promise.resolve()
+    .then(() => inner.source.pull(inner.controller))
+    .then(
+      () => {
+        inner.pulling = false;
+        if (inner.again) {
+          inner.again = false;
+          pull(inner);
+        }
+      },
+      (reason) => fail(inner, reason),
+    );
 }
 
 async function cancel(inner, reason) {
@@ -79,7 +90,9 @@ export class ReadableStreamDefaultReader {
   #mustHold() {
     if (!this.#inner) throw this.#lost;
   }
-  get closed() { return this.#inner ? this.#inner.closed.promise : Promise.reject(this.#lost); }
+  get closed() {
+    return this.#inner ? this.#inner.closed.promise : Promise.reject(this.#lost);
+  }
   async read() {
     this.#mustHold();
     const inner = this.#inner;
@@ -116,20 +129,38 @@ export class ReadableStream {
     const closed = Promise.withResolvers();
     closed.promise.catch(() => {});
     const inner = {
-      source, closed, state: "readable", reason: undefined, queue: [], queued: 0, waiting: [], reader: null, started: false,
-      closing: false, pulling: false, again: false, disturbed: false, highWaterMark: strategy.highWaterMark ?? (source.type === "bytes" ? 0 : 1),
+      source,
+      closed,
+      state: "readable",
+      reason: undefined,
+      queue: [],
+      queued: 0,
+      waiting: [],
+      reader: null,
+      started: false,
+      closing: false,
+      pulling: false,
+      again: false,
+      disturbed: false,
+      highWaterMark: strategy.highWaterMark ?? (source.type === "bytes" ? 0 : 1),
     };
     Object.defineProperty(this, STATE, { value: inner });
     inner.controller = new Controller(this, strategy);
     const begun = source.start?.(inner.controller);
-    Promise.resolve(begun).then(() => {
-      inner.started = true;
-      pull(inner);
-    }, (reason) => fail(inner, reason));
+    Promise.resolve(begun).then(
+      () => {
+        inner.started = true;
+        pull(inner);
+      },
+      (reason) => fail(inner, reason),
+    );
   }
-  get locked() { return this[STATE].reader !== null; }
+  get locked() {
+    return this[STATE].reader !== null;
+  }
   getReader(options) {
-    if (options?.mode === "byob") throw new TypeError("byob readers are not offered by haft's own engine; use getReader()");
+    if (options?.mode === "byob")
+      throw new TypeError("byob readers are not offered by haft's own engine; use getReader()");
     return new ReadableStreamDefaultReader(this);
   }
   async cancel(reason) {
@@ -157,7 +188,9 @@ export class ReadableStream {
       reader.releaseLock();
     }
   }
-  [Symbol.asyncIterator](options) { return this.values(options); }
+  [Symbol.asyncIterator](options) {
+    return this.values(options);
+  }
   tee() {
     const reader = this.getReader();
     const reasons = [];
@@ -170,7 +203,9 @@ export class ReadableStream {
       try {
         const { value, done } = await reader.read();
         reading = false;
-        branches.forEach(({ controller }, i) => !(i in reasons) && (done ? controller.close() : controller.enqueue(value)));
+        branches.forEach(
+          ({ controller }, i) => !(i in reasons) && (done ? controller.close() : controller.enqueue(value)),
+        );
       } catch (error) {
         for (const { controller } of branches) controller.error(error);
       }
@@ -178,15 +213,19 @@ export class ReadableStream {
     const make = (i) => {
       const branch = { controller: null };
       branches.push(branch);
-      return new ReadableStream({
-        start: (controller) => void (branch.controller = controller),
-        pull: step,
-        cancel(reason) {
-          reasons[i] = reason;
-          if (0 in reasons && 1 in reasons) reader.cancel(reasons).then(cancelled.resolve, cancelled.reject);
-          return cancelled.promise;
+      return new ReadableStream(
+        {
+          start: (controller) => void (branch.controller = controller),
+          pull: step,
+          cancel(reason) {
+            reasons[i] = reason;
+            if (0 in reasons && 1 in reasons)
+              reader.cancel(reasons).then(cancelled.resolve, cancelled.reject);
+            return cancelled.promise;
+          },
         },
-      }, { highWaterMark: 0 });
+        { highWaterMark: 0 },
+      );
     };
     return [make(0), make(1)];
   }
@@ -217,16 +256,21 @@ export class ReadableStream {
   }
   static from(source) {
     const iterator = source[Symbol.asyncIterator]?.() ?? source[Symbol.iterator]();
-    return new ReadableStream({
-      async pull(controller) {
-        const { value, done } = await iterator.next();
-        if (done) controller.close();
-        else controller.enqueue(await value);
+    return new ReadableStream(
+      {
+        async pull(controller) {
+          const { value, done } = await iterator.next();
+          if (done) controller.close();
+          else controller.enqueue(await value);
+        },
+        cancel: (reason) => iterator.return?.(reason),
       },
-      cancel: (reason) => iterator.return?.(reason),
-    }, { highWaterMark: 0 });
+      { highWaterMark: 0 },
+    );
   }
-  get [Symbol.toStringTag]() { return "ReadableStream"; }
+  get [Symbol.toStringTag]() {
+    return "ReadableStream";
+  }
 }
 
 // Whether somebody has read from it: a body may be used once only.

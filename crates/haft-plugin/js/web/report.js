@@ -1,9 +1,11 @@
-// Errors that nobody catches: a listener of the person's process hears them, else they are logged. They never end the host.
+// Errors that nobody catches: a listener of the person's process hears them, else they are logged. They never
+// end the host.
 import { internal, log } from "haft:ops";
 
 export function reportError(error) {
   const process = internal("node/process").default;
-  if (process.listenerCount("uncaughtException")) process.emit("uncaughtException", error, "uncaughtException");
+  if (process.listenerCount("uncaughtException"))
+    process.emit("uncaughtException", error, "uncaughtException");
   else log("error", `Uncaught ${internal("node/parts/inspect").inspect(error)}`);
 }
 

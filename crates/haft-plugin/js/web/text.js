@@ -8,7 +8,11 @@ export const fromUtf8 = (bytes) => decode("utf-8", bytes, { ignoreBOM: true });
 export function viewOf(source) {
   if (source instanceof Uint8Array) return source;
   if (ArrayBuffer.isView(source)) return new Uint8Array(source.buffer, source.byteOffset, source.byteLength);
-  if (source instanceof ArrayBuffer || Object.prototype.toString.call(source) === "[object SharedArrayBuffer]") return new Uint8Array(source);
+  if (
+    source instanceof ArrayBuffer ||
+    Object.prototype.toString.call(source) === "[object SharedArrayBuffer]"
+  )
+    return new Uint8Array(source);
   const error = new TypeError('The "input" argument must be an instance of ArrayBuffer or ArrayBufferView.');
   error.code = "ERR_INVALID_ARG_TYPE";
   throw error;
@@ -88,7 +92,10 @@ export class TextDecoder {
     const keep = stream ? unfinished(this.#encoding, bytes) : 0;
     this.#pending = keep ? bytes.slice(bytes.length - keep) : new Uint8Array(0);
     const whole = keep ? bytes.subarray(0, bytes.length - keep) : bytes;
-    const text = decode(this.#encoding, whole, { fatal: this.#fatal, ignoreBOM: this.#ignoreBOM || this.#begun });
+    const text = decode(this.#encoding, whole, {
+      fatal: this.#fatal,
+      ignoreBOM: this.#ignoreBOM || this.#begun,
+    });
     this.#begun = stream && (this.#begun || whole.length > 0);
     return text;
   }

@@ -1,5 +1,6 @@
-// Timers as Node has them. All wait behind one `ops.sleep`, so that equal times fire in the order they were set, whatever the
-// host's clock does. Nothing here keeps the host alive: haft decides when it ends, so `ref` and `unref` only remember.
+// Timers as Node has them. All wait behind one `ops.sleep`, so that equal times fire in the order they were
+// set, whatever the host's clock does. Nothing here keeps the host alive: haft decides when it ends, so `ref`
+// and `unref` only remember.
 import { cancelSleep, hrtime, sleep } from "haft:ops";
 import { reportError } from "haft:web/report";
 
@@ -77,9 +78,17 @@ export class Timeout {
     this._destroyed = false;
     this._ref = true;
   }
-  ref() { this._ref = true; return this; }
-  unref() { this._ref = false; return this; }
-  hasRef() { return this._ref; }
+  ref() {
+    this._ref = true;
+    return this;
+  }
+  unref() {
+    this._ref = false;
+    return this;
+  }
+  hasRef() {
+    return this._ref;
+  }
   refresh() {
     if (this._destroyed) return this;
     queue = queue.filter((timer) => timer !== this);
@@ -87,20 +96,31 @@ export class Timeout {
     arm();
     return this;
   }
-  close() { clearTimeout(this); return this; }
-  [Symbol.toPrimitive]() { return this._id; }
-  [Symbol.for("nodejs.dispose")]() { clearTimeout(this); }
+  close() {
+    clearTimeout(this);
+    return this;
+  }
+  [Symbol.toPrimitive]() {
+    return this._id;
+  }
+  [Symbol.for("nodejs.dispose")]() {
+    clearTimeout(this);
+  }
 }
 
 export class Immediate extends Timeout {
-  refresh() { return this; }
+  refresh() {
+    return this;
+  }
 }
 
 for (const kind of [Timeout]) if (Symbol.dispose) kind.prototype[Symbol.dispose] = kind.prototype.close;
 
 function mustCall(callback) {
   if (typeof callback === "function") return;
-  const error = new TypeError(`The "callback" argument must be of type function. Received ${callback === null ? "null" : typeof callback}`);
+  const error = new TypeError(
+    `The "callback" argument must be of type function. Received ${callback === null ? "null" : typeof callback}`,
+  );
   error.code = "ERR_INVALID_ARG_TYPE";
   throw error;
 }

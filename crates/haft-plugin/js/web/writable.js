@@ -10,13 +10,29 @@ class Writer {
     this.#inner = stream[STATE];
     this.#inner.writer = this;
   }
-  get closed() { return this.#inner.closed.promise; }
-  get ready() { return this.#inner.pending >= this.#inner.highWaterMark ? this.#inner.chain.then(() => {}) : Promise.resolve(); }
-  get desiredSize() { return this.#inner.state === "errored" ? null : this.#inner.highWaterMark - this.#inner.pending; }
-  write(chunk) { return push(this.#inner, chunk); }
-  close() { return close(this.#inner); }
-  abort(reason) { return abort(this.#inner, reason); }
-  releaseLock() { this.#inner.writer = null; }
+  get closed() {
+    return this.#inner.closed.promise;
+  }
+  get ready() {
+    return this.#inner.pending >= this.#inner.highWaterMark
+      ? this.#inner.chain.then(() => {})
+      : Promise.resolve();
+  }
+  get desiredSize() {
+    return this.#inner.state === "errored" ? null : this.#inner.highWaterMark - this.#inner.pending;
+  }
+  write(chunk) {
+    return push(this.#inner, chunk);
+  }
+  close() {
+    return close(this.#inner);
+  }
+  abort(reason) {
+    return abort(this.#inner, reason);
+  }
+  releaseLock() {
+    this.#inner.writer = null;
+  }
 }
 
 function broken(inner, reason) {
@@ -44,7 +60,8 @@ function after(inner, step) {
 
 function push(inner, chunk) {
   if (inner.state === "errored") return Promise.reject(inner.reason);
-  if (inner.state !== "writable") return Promise.reject(new TypeError("Invalid state: WritableStream is closed"));
+  if (inner.state !== "writable")
+    return Promise.reject(new TypeError("Invalid state: WritableStream is closed"));
   inner.pending += 1;
   return after(inner, async () => {
     try {
@@ -57,7 +74,8 @@ function push(inner, chunk) {
 
 function close(inner) {
   if (inner.state === "errored") return Promise.reject(inner.reason);
-  if (inner.state !== "writable") return Promise.reject(new TypeError("Invalid state: WritableStream is closed"));
+  if (inner.state !== "writable")
+    return Promise.reject(new TypeError("Invalid state: WritableStream is closed"));
   inner.state = "closing";
   return after(inner, async () => {
     await inner.sink.close?.();
@@ -77,19 +95,43 @@ export class WritableStream {
   constructor(sink = {}, strategy = {}) {
     const closed = Promise.withResolvers();
     closed.promise.catch(() => {});
-    const inner = { sink, closed, state: "writable", reason: undefined, writer: null, pending: 0, highWaterMark: strategy.highWaterMark ?? 1, aborter: {} };
+    const inner = {
+      sink,
+      closed,
+      state: "writable",
+      reason: undefined,
+      writer: null,
+      pending: 0,
+      highWaterMark: strategy.highWaterMark ?? 1,
+      aborter: {},
+    };
     inner.controller = {
       error: (reason) => broken(inner, reason),
-      get signal() { return (inner.aborter = new globalThis.AbortController()).signal; },
+      get signal() {
+        return (inner.aborter = new globalThis.AbortController()).signal;
+      },
     };
     Object.defineProperty(this, STATE, { value: inner });
-    inner.chain = Promise.resolve(sink.start?.(inner.controller)).then(() => {}, (reason) => broken(inner, reason));
+    inner.chain = Promise.resolve(sink.start?.(inner.controller)).then(
+      () => {},
+      (reason) => broken(inner, reason),
+    );
   }
-  get locked() { return this[STATE].writer !== null; }
-  getWriter() { return new Writer(this); }
-  abort(reason) { return abort(this[STATE], reason); }
-  close() { return close(this[STATE]); }
-  get [Symbol.toStringTag]() { return "WritableStream"; }
+  get locked() {
+    return this[STATE].writer !== null;
+  }
+  getWriter() {
+    return new Writer(this);
+  }
+  abort(reason) {
+    return abort(this[STATE], reason);
+  }
+  close() {
+    return close(this[STATE]);
+  }
+  get [Symbol.toStringTag]() {
+    return "WritableStream";
+  }
 }
 
 export class TransformStream {
@@ -98,54 +140,78 @@ export class TransformStream {
     let wanted = Promise.withResolvers();
     const controller = {
       enqueue: (chunk) => out.enqueue(chunk),
-      error: (reason) => { out.error(reason); broken(this.writable[STATE], reason); },
-      terminate: () => { out.close(); broken(this.writable[STATE], new TypeError("Invalid state: TransformStream has been terminated")); },
-      get desiredSize() { return out.desiredSize; },
-    };
-    this.readable = new ReadableStream({
-      start: (made) => void (out = made),
-      pull: () => wanted.resolve(),
-      cancel: async (reason) => {
-        await transformer.cancel?.(reason);
+      error: (reason) => {
+        out.error(reason);
         broken(this.writable[STATE], reason);
-        wanted.resolve();
       },
-    }, readableStrategy);
-    this.writable = new WritableStream({
-      start: () => transformer.start?.(controller),
-      async write(chunk) {
-        await wanted.promise;
-        if (out.desiredSize === null) return;
-        try {
-          if (transformer.transform) await transformer.transform(chunk, controller);
-          else controller.enqueue(chunk);
-        } catch (error) {
-          out.error(error);
-          throw error;
-        }
-        if (out.desiredSize <= 0) wanted = Promise.withResolvers();
+      terminate: () => {
+        out.close();
+        broken(this.writable[STATE], new TypeError("Invalid state: TransformStream has been terminated"));
       },
-      async close() {
-        try {
-          await transformer.flush?.(controller);
-        } catch (error) {
-          out.error(error);
-          throw error;
-        }
-        try {
-          out.close();
-        } catch { /* terminated */ }
+      get desiredSize() {
+        return out.desiredSize;
       },
-      abort: (reason) => out.error(reason),
-    }, writableStrategy);
+    };
+    this.readable = new ReadableStream(
+      {
+        start: (made) => void (out = made),
+        pull: () => wanted.resolve(),
+        cancel: async (reason) => {
+          await transformer.cancel?.(reason);
+          broken(this.writable[STATE], reason);
+          wanted.resolve();
+        },
+      },
+      readableStrategy,
+    );
+    this.writable = new WritableStream(
+      {
+        start: () => transformer.start?.(controller),
+        async write(chunk) {
+          await wanted.promise;
+          if (out.desiredSize === null) return;
+          try {
+            if (transformer.transform) await transformer.transform(chunk, controller);
+            else controller.enqueue(chunk);
+          } catch (error) {
+            out.error(error);
+            throw error;
+          }
+          if (out.desiredSize <= 0) wanted = Promise.withResolvers();
+        },
+        async close() {
+          try {
+            await transformer.flush?.(controller);
+          } catch (error) {
+            out.error(error);
+            throw error;
+          }
+          try {
+            out.close();
+          } catch {
+            /* terminated */
+          }
+        },
+        abort: (reason) => out.error(reason),
+      },
+      writableStrategy,
+    );
   }
-  get [Symbol.toStringTag]() { return "TransformStream"; }
+  get [Symbol.toStringTag]() {
+    return "TransformStream";
+  }
 }
 
 export class CountQueuingStrategy {
-  constructor({ highWaterMark }) { this.highWaterMark = highWaterMark; }
-  size() { return 1; }
+  constructor({ highWaterMark }) {
+    this.highWaterMark = highWaterMark;
+  }
+  size() {
+    return 1;
+  }
 }
 export class ByteLengthQueuingStrategy extends CountQueuingStrategy {
-  size(chunk) { return chunk.byteLength; }
+  size(chunk) {
+    return chunk.byteLength;
+  }
 }

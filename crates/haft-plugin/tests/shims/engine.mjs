@@ -1,4 +1,5 @@
-// The checks inside the real engine: a host process loads a tool that imports one file of checks; each call runs one of them.
+// The checks inside the real engine: a host process loads a tool that imports one file of checks; each call
+// runs one of them.
 import { spawn } from "node:child_process";
 import fs from "node:fs";
 import os from "node:os";
@@ -15,7 +16,10 @@ export const run = { description: "run", args: {}, async execute({ index }) {
 async function answered({ op, with: input }) {
   if (op !== "fetch") throw new Error(`nobody answers ${op} in the checks`);
   const response = await fetch(input.url, {
-    method: input.method, headers: input.headers, redirect: input.redirect, body: input.body == null ? undefined : Buffer.from(input.body, "base64"),
+    method: input.method,
+    headers: input.headers,
+    redirect: input.redirect,
+    body: input.body == null ? undefined : Buffer.from(input.body, "base64"),
   });
   const body = Buffer.from(await response.arrayBuffer()).toString("base64");
   const { status, statusText, url, redirected } = response;
@@ -38,19 +42,42 @@ export function engineRealm(program) {
       readline.createInterface({ input: host.stdout }).on("line", (text) => {
         const line = JSON.parse(text);
         if (line.ask !== undefined) {
-          answered(line).then((ok) => say({ answer: line.ask, ok }), (error) => say({ answer: line.ask, error: { name: error.name, message: error.message } }));
+          answered(line).then(
+            (ok) => say({ answer: line.ask, ok }),
+            (error) => say({ answer: line.ask, error: { name: error.name, message: error.message } }),
+          );
         } else waiting.get(line.id)?.(line);
       });
-      host.on("exit", (code, signal) => { for (const settle of waiting.values()) settle({ error: { message: `the host ended: ${code ?? signal}` } }); });
+      host.on("exit", (code, signal) => {
+        for (const settle of waiting.values())
+          settle({ error: { message: `the host ended: ${code ?? signal}` } });
+      });
       host.unref();
       hosts.push(host);
-      const order = (what) => new Promise((done, fail) => {
-        const id = next++;
-        waiting.set(id, (line) => (line.error ? fail(new Error(`${line.error.message} ${line.error.stack ?? ""}`)) : done(line.ok)));
-        say({ id, ...what });
+      const order = (what) =>
+        new Promise((done, fail) => {
+          const id = next++;
+          waiting.set(id, (line) =>
+            line.error ? fail(new Error(`${line.error.message} ${line.error.stack ?? ""}`)) : done(line.ok),
+          );
+          say({ id, ...what });
+        });
+      await order({
+        do: "load",
+        file: tool,
+        as: "tool",
+        input: { directory: folder, worktree: folder, project: { id: "p" }, serverUrl: "http://localhost:1" },
       });
-      await order({ do: "load", file: tool, as: "tool", input: { directory: folder, worktree: folder, project: { id: "p" }, serverUrl: "http://localhost:1" } });
-      const context = { sessionID: "s", messageID: "m", agent: "a", callID: "c", directory: folder, worktree: folder, extra: {}, messages: [] };
+      const context = {
+        sessionID: "s",
+        messageID: "m",
+        agent: "a",
+        callID: "c",
+        directory: folder,
+        worktree: folder,
+        extra: {},
+        messages: [],
+      };
       const names = JSON.parse((await order({ do: "call", tool: "names", args: {}, context })).output);
       const run = (index) => async () => {
         const { output } = await order({ do: "call", tool: "run", args: { index }, context });

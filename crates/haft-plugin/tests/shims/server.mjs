@@ -8,7 +8,8 @@ export function startServer() {
     request.on("end", () => {
       if (request.url === "/redirect") return response.writeHead(302, { location: "/echo" }).end();
       if (request.url === "/none") return response.writeHead(204).end();
-      if (request.url === "/wrong") return response.writeHead(404, { "content-type": "text/plain" }).end("not here");
+      if (request.url === "/wrong")
+        return response.writeHead(404, { "content-type": "text/plain" }).end("not here");
       if (request.url === "/bytes") return response.end(Buffer.from([0, 255, 128]));
       if (request.url === "/cookies") return response.writeHead(200, { "set-cookie": ["a=1", "b=2"] }).end();
       if (request.url === "/slow") return void setTimeout(() => response.end("late"), 5000).unref();
@@ -17,8 +18,10 @@ export function startServer() {
       response.end(JSON.stringify({ method, url, headers, body: Buffer.concat(chunks).toString() }));
     });
   });
-  return new Promise((done) => server.listen(0, "127.0.0.1", () => {
-    server.unref();
-    done(`http://127.0.0.1:${server.address().port}`);
-  }));
+  return new Promise((done) =>
+    server.listen(0, "127.0.0.1", () => {
+      server.unref();
+      done(`http://127.0.0.1:${server.address().port}`);
+    }),
+  );
 }

@@ -6,16 +6,28 @@ import { closedHandle, constants, optionsOf, asEncoded, bytesOf, secondsOf } fro
 import { Stats } from "haft:node/parts/fs-stats";
 import * as sync from "haft:node/parts/fs-sync";
 
-const promised = (f) => async (...args) => f(...args);
+const promised =
+  (f) =>
+  async (...args) =>
+    f(...args);
 const fileOf = (path) => (path instanceof FileHandle ? path.fd : path);
 
 function mustNotAbort(signal) {
-  if (signal?.aborted) throw coded(Error, "ABORT_ERR", "The operation was aborted", { name: "AbortError", cause: signal.reason });
+  if (signal?.aborted)
+    throw coded(Error, "ABORT_ERR", "The operation was aborted", {
+      name: "AbortError",
+      cause: signal.reason,
+    });
 }
 
 // Data for a file may also come as a stream or an iterable of chunks.
 async function gathered(data, encoding) {
-  if (typeof data === "string" || ArrayBuffer.isView(data) || typeof (data?.[Symbol.asyncIterator] ?? data?.[Symbol.iterator]) !== "function") return data;
+  if (
+    typeof data === "string" ||
+    ArrayBuffer.isView(data) ||
+    typeof (data?.[Symbol.asyncIterator] ?? data?.[Symbol.iterator]) !== "function"
+  )
+    return data;
   const chunks = [];
   for await (const chunk of data) chunks.push(bytesOf(chunk, encoding));
   return Buffer.concat(chunks);
@@ -27,7 +39,9 @@ export class FileHandle {
   constructor(fd) {
     this.#fd = fd;
   }
-  get fd() { return this.#fd; }
+  get fd() {
+    return this.#fd;
+  }
   #open() {
     if (this.#fd === -1) throw closedHandle();
     return this.#fd;
@@ -37,23 +51,58 @@ export class FileHandle {
     mustNotAbort(signal);
     return asEncoded(sync.readRest(this.#open()), encoding);
   }
-  async writeFile(data, options) { sync.writeAll(this.#open(), bytesOf(await gathered(data, options), optionsOf(options).encoding)); }
-  async appendFile(data, options) { return this.writeFile(data, options); }
+  async writeFile(data, options) {
+    sync.writeAll(this.#open(), bytesOf(await gathered(data, options), optionsOf(options).encoding));
+  }
+  async appendFile(data, options) {
+    return this.writeFile(data, options);
+  }
   async read(buffer, offset, length, position) {
-    if (buffer === undefined || !ArrayBuffer.isView(buffer)) ({ buffer = Buffer.alloc(16384), offset, length, position } = buffer ?? {});
+    if (buffer === undefined || !ArrayBuffer.isView(buffer))
+      ({ buffer = Buffer.alloc(16384), offset, length, position } = buffer ?? {});
     return { bytesRead: sync.readSync(this.#open(), buffer, offset, length, position), buffer };
   }
-  async write(data, ...rest) { return { bytesWritten: sync.writeSync(this.#open(), data, ...rest), buffer: data }; }
-  async readv(buffers, position) { return { bytesRead: sync.readvSync(this.#open(), buffers, position), buffers }; }
-  async writev(buffers, position) { return { bytesWritten: sync.writevSync(this.#open(), buffers, position), buffers }; }
-  async stat(options) { return new Stats(ops.fstat(this.#open()), options?.bigint); }
-  async truncate(length = 0) { ops.ftruncate(this.#open(), length); }
-  async sync() { ops.fsync(this.#open()); }
-  async datasync() { ops.fsync(this.#open()); }
-  async utimes(atime, mtime) { ops.utimes(`/proc/self/fd/${this.#open()}`, secondsOf(atime), secondsOf(mtime), true); }
-  createReadStream(options) { return new (ops.internal("node/parts/fs-streams").ReadStream)(null, { ...optionsOf(options), fd: this.#open() }); }
-  createWriteStream(options) { return new (ops.internal("node/parts/fs-streams").WriteStream)(null, { ...optionsOf(options), fd: this.#open() }); }
-  readLines(options) { return ops.internal("node/readline").createInterface({ input: this.createReadStream(options), crlfDelay: Infinity }); }
+  async write(data, ...rest) {
+    return { bytesWritten: sync.writeSync(this.#open(), data, ...rest), buffer: data };
+  }
+  async readv(buffers, position) {
+    return { bytesRead: sync.readvSync(this.#open(), buffers, position), buffers };
+  }
+  async writev(buffers, position) {
+    return { bytesWritten: sync.writevSync(this.#open(), buffers, position), buffers };
+  }
+  async stat(options) {
+    return new Stats(ops.fstat(this.#open()), options?.bigint);
+  }
+  async truncate(length = 0) {
+    ops.ftruncate(this.#open(), length);
+  }
+  async sync() {
+    ops.fsync(this.#open());
+  }
+  async datasync() {
+    ops.fsync(this.#open());
+  }
+  async utimes(atime, mtime) {
+    ops.utimes(`/proc/self/fd/${this.#open()}`, secondsOf(atime), secondsOf(mtime), true);
+  }
+  createReadStream(options) {
+    return new (ops.internal("node/parts/fs-streams").ReadStream)(null, {
+      ...optionsOf(options),
+      fd: this.#open(),
+    });
+  }
+  createWriteStream(options) {
+    return new (ops.internal("node/parts/fs-streams").WriteStream)(null, {
+      ...optionsOf(options),
+      fd: this.#open(),
+    });
+  }
+  readLines(options) {
+    return ops
+      .internal("node/readline")
+      .createInterface({ input: this.createReadStream(options), crlfDelay: Infinity });
+  }
   async close() {
     return (this.#closing ??= (async () => {
       const fd = this.#open();
@@ -61,7 +110,9 @@ export class FileHandle {
       ops.close(fd);
     })());
   }
-  [Symbol.asyncDispose ?? Symbol.for("nodejs.asyncDispose")]() { return this.close(); }
+  [Symbol.asyncDispose ?? Symbol.for("nodejs.asyncDispose")]() {
+    return this.close();
+  }
 }
 
 export async function readFile(path, options) {
@@ -104,7 +155,8 @@ export async function cp(from, to, options = {}) {
   // An async filter is asked beforehand for the whole tree, since the copy itself does not wait.
   const ask = async (a, b) => {
     answers.set(a, Boolean(await options.filter(a, b)));
-    if (answers.get(a) && sync.lstatSync(a).isDirectory()) for (const name of sync.readdirSync(a)) await ask(`${a}/${name}`, `${b}/${name}`);
+    if (answers.get(a) && sync.lstatSync(a).isDirectory())
+      for (const name of sync.readdirSync(a)) await ask(`${a}/${name}`, `${b}/${name}`);
   };
   await ask(from, to);
   return sync.cpSync(from, to, { ...options, filter: (a) => answers.get(a) ?? true });
@@ -115,6 +167,34 @@ export const watch = () => {
 export { constants };
 
 export default {
-  FileHandle, access, appendFile, chmod, chown, constants, copyFile, cp, lchown, link, lstat, lutimes, mkdir, mkdtemp, open, opendir, readFile, readdir, readlink, realpath,
-  rename, rm, rmdir, stat, symlink, truncate, unlink, utimes, watch, writeFile,
+  FileHandle,
+  access,
+  appendFile,
+  chmod,
+  chown,
+  constants,
+  copyFile,
+  cp,
+  lchown,
+  link,
+  lstat,
+  lutimes,
+  mkdir,
+  mkdtemp,
+  open,
+  opendir,
+  readFile,
+  readdir,
+  readlink,
+  realpath,
+  rename,
+  rm,
+  rmdir,
+  stat,
+  symlink,
+  truncate,
+  unlink,
+  utimes,
+  watch,
+  writeFile,
 };

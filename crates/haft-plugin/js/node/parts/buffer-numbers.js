@@ -1,16 +1,27 @@
-// Numbers in a Buffer: read and write in both byte orders, made from one table instead of sixty methods by hand.
+// Numbers in a Buffer: read and write in both byte orders, made from one table instead of sixty methods by
+// hand.
 import { coded, invalidType, outOfRange } from "haft:node/parts/errors";
 
 const KINDS = [
-  ["UInt8", "Uint8", 1], ["Int8", "Int8", 1], ["UInt16", "Uint16", 2], ["Int16", "Int16", 2], ["UInt32", "Uint32", 4], ["Int32", "Int32", 4],
-  ["Float", "Float32", 4], ["Double", "Float64", 8], ["BigInt64", "BigInt64", 8], ["BigUInt64", "BigUint64", 8],
+  ["UInt8", "Uint8", 1],
+  ["Int8", "Int8", 1],
+  ["UInt16", "Uint16", 2],
+  ["Int16", "Int16", 2],
+  ["UInt32", "Uint32", 4],
+  ["Int32", "Int32", 4],
+  ["Float", "Float32", 4],
+  ["Double", "Float64", 8],
+  ["BigInt64", "BigInt64", 8],
+  ["BigUInt64", "BigUint64", 8],
 ];
 
 function mustFit(buffer, offset, size) {
   if (typeof offset !== "number") throw invalidType("offset", "of type number", offset);
   if (!Number.isInteger(offset)) throw outOfRange("offset", "an integer", offset);
-  if (size > buffer.length) throw coded(RangeError, "ERR_BUFFER_OUT_OF_BOUNDS", "Attempt to access memory outside buffer bounds");
-  if (offset < 0 || offset + size > buffer.length) throw outOfRange("offset", `>= 0 and <= ${buffer.length - size}`, offset);
+  if (size > buffer.length)
+    throw coded(RangeError, "ERR_BUFFER_OUT_OF_BOUNDS", "Attempt to access memory outside buffer bounds");
+  if (offset < 0 || offset + size > buffer.length)
+    throw outOfRange("offset", `>= 0 and <= ${buffer.length - size}`, offset);
 }
 
 function mustHold(value, low, high, shown) {
@@ -18,7 +29,8 @@ function mustHold(value, low, high, shown) {
 }
 
 function mustHoldKind(kind, size, value) {
-  if (kind.startsWith("BigInt")) mustHold(value, -(2n ** 63n), 2n ** 63n - 1n, ">= -(2n ** 63n) and < 2n ** 63n");
+  if (kind.startsWith("BigInt"))
+    mustHold(value, -(2n ** 63n), 2n ** 63n - 1n, ">= -(2n ** 63n) and < 2n ** 63n");
   else if (kind.startsWith("BigUInt")) mustHold(value, 0n, 2n ** 64n - 1n, ">= 0n and < 2n ** 64n");
   else if (kind.startsWith("UInt")) mustHold(value, 0, 2 ** (8 * size) - 1);
   else if (kind.startsWith("Int")) mustHold(value, -(2 ** (8 * size - 1)), 2 ** (8 * size - 1) - 1);
@@ -50,7 +62,12 @@ function variable(signed, little) {
 
 function swap(size) {
   return function () {
-    if (this.length % size) throw coded(RangeError, "ERR_INVALID_BUFFER_SIZE", `Buffer size must be a multiple of ${size * 8}-bits`);
+    if (this.length % size)
+      throw coded(
+        RangeError,
+        "ERR_INVALID_BUFFER_SIZE",
+        `Buffer size must be a multiple of ${size * 8}-bits`,
+      );
     for (let i = 0; i < this.length; i += size) this.subarray(i, i + size).reverse();
     return this;
   };
@@ -59,7 +76,12 @@ function swap(size) {
 export function numberMethods() {
   const methods = { swap16: swap(2), swap32: swap(4), swap64: swap(8) };
   for (const [kind, view, size] of KINDS) {
-    for (const [order, little] of size === 1 ? [["", true]] : [["LE", true], ["BE", false]]) {
+    for (const [order, little] of size === 1
+      ? [["", true]]
+      : [
+          ["LE", true],
+          ["BE", false],
+        ]) {
       methods[`read${kind}${order}`] = function (offset = 0) {
         mustFit(this, offset, size);
         return dataOf(this)[`get${view}`](offset, little);
@@ -72,13 +94,25 @@ export function numberMethods() {
       };
     }
   }
-  for (const [name, signed] of [["UInt", false], ["Int", true]]) {
-    for (const [order, little] of [["LE", true], ["BE", false]]) {
+  for (const [name, signed] of [
+    ["UInt", false],
+    ["Int", true],
+  ]) {
+    for (const [order, little] of [
+      ["LE", true],
+      ["BE", false],
+    ]) {
       const both = variable(signed, little);
       methods[`read${name}${order}`] = both.read;
       methods[`write${name}${order}`] = both.write;
     }
   }
-  for (const name of Object.keys(methods)) if (name.includes("UInt")) methods[name.replace("UInt", "Uint")] = methods[name];
-  return Object.fromEntries(Object.entries(methods).map(([name, value]) => [name, { value, writable: true, configurable: true, enumerable: false }]));
+  for (const name of Object.keys(methods))
+    if (name.includes("UInt")) methods[name.replace("UInt", "Uint")] = methods[name];
+  return Object.fromEntries(
+    Object.entries(methods).map(([name, value]) => [
+      name,
+      { value, writable: true, configurable: true, enumerable: false },
+    ]),
+  );
 }

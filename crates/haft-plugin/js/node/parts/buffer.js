@@ -1,4 +1,5 @@
-// Buffer: a Uint8Array that knows Node's encodings. Kept apart from the module `buffer` so that using it loads nothing else.
+// Buffer: a Uint8Array that knows Node's encodings. Kept apart from the module `buffer` so that using it
+// loads nothing else.
 import { decode, encode, encodingOf } from "haft:node/parts/encodings";
 import { coded, invalidType, outOfRange } from "haft:node/parts/errors";
 import { numberMethods } from "haft:node/parts/buffer-numbers";
@@ -31,18 +32,29 @@ function order(a, b) {
 
 function search(where, what, from, encoding, backwards) {
   if (typeof from === "string") [from, encoding] = [undefined, from];
-  const needle = typeof what === "number" ? Uint8Array.of(what & 255) : typeof what === "string" ? encode(what, known(encoding)) : what;
-  if (!(needle instanceof Uint8Array)) throw invalidType("value", "one of type number or string or an instance of Buffer or Uint8Array", what);
+  const needle =
+    typeof what === "number"
+      ? Uint8Array.of(what & 255)
+      : typeof what === "string"
+        ? encode(what, known(encoding))
+        : what;
+  if (!(needle instanceof Uint8Array))
+    throw invalidType("value", "one of type number or string or an instance of Buffer or Uint8Array", what);
   let start = Math.trunc(Number(from));
   if (Number.isNaN(start)) start = backwards ? where.length - needle.length : 0;
   if (start < 0) start += where.length;
   if (backwards) {
-    for (let i = Math.min(start, where.length - needle.length); i >= 0; i--) if (matches(where, needle, i)) return i;
+    for (let i = Math.min(start, where.length - needle.length); i >= 0; i--)
+      if (matches(where, needle, i)) return i;
     return -1;
   }
   start = Math.max(start, 0);
   if (needle.length === 0) return Math.min(start, where.length);
-  for (let i = where.indexOfByte(needle[0], start); i >= 0 && i + needle.length <= where.length; i = where.indexOfByte(needle[0], i + 1)) {
+  for (
+    let i = where.indexOfByte(needle[0], start);
+    i >= 0 && i + needle.length <= where.length;
+    i = where.indexOfByte(needle[0], i + 1)
+  ) {
     if (matches(where, needle, i)) return i;
   }
   return -1;
@@ -62,34 +74,55 @@ export class Buffer extends Uint8Array {
   static poolSize = 8192;
   static from(value, second, length) {
     if (typeof value === "string") return view(encode(value, known(second)));
-    if (value instanceof ArrayBuffer || Object.prototype.toString.call(value) === "[object SharedArrayBuffer]") return new Buffer(value, second, length);
+    if (
+      value instanceof ArrayBuffer ||
+      Object.prototype.toString.call(value) === "[object SharedArrayBuffer]"
+    )
+      return new Buffer(value, second, length);
     if (typeof value === "object" && value !== null) {
       if (ArrayBuffer.isView(value) || Array.isArray(value)) return view(new Uint8Array(value));
       if (value.type === "Buffer" && Array.isArray(value.data)) return view(new Uint8Array(value.data));
       const plain = value.valueOf?.();
       if (plain !== undefined && plain !== null && plain !== value) return Buffer.from(plain, second, length);
-      if (typeof value[Symbol.toPrimitive] === "function") return Buffer.from(value[Symbol.toPrimitive]("string"), second);
+      if (typeof value[Symbol.toPrimitive] === "function")
+        return Buffer.from(value[Symbol.toPrimitive]("string"), second);
       if (typeof value.length === "number") return view(Uint8Array.from({ ...value, length: value.length }));
     }
-    throw invalidType("first argument", "of type string or an instance of Buffer, ArrayBuffer, or Array or an Array-like Object", value);
+    throw invalidType(
+      "first argument",
+      "of type string or an instance of Buffer, ArrayBuffer, or Array or an Array-like Object",
+      value,
+    );
   }
   static alloc(size, fill, encoding) {
     mustBeSize(size);
     const made = new Buffer(size);
     return fill === undefined || fill === 0 ? made : made.fill(fill, encoding);
   }
-  static allocUnsafe(size) { mustBeSize(size); return new Buffer(size); }
-  static allocUnsafeSlow(size) { return Buffer.allocUnsafe(size); }
-  static of(...items) { return Buffer.from(items); }
+  static allocUnsafe(size) {
+    mustBeSize(size);
+    return new Buffer(size);
+  }
+  static allocUnsafeSlow(size) {
+    return Buffer.allocUnsafe(size);
+  }
+  static of(...items) {
+    return Buffer.from(items);
+  }
   static copyBytesFrom(source, offset = 0, length) {
     const part = source.subarray(offset, length === undefined ? undefined : offset + length);
     return Buffer.from(new Uint8Array(part.buffer, part.byteOffset, part.byteLength));
   }
-  static isBuffer(value) { return value instanceof Buffer; }
-  static isEncoding(name) { return typeof name === "string" && name !== "" && encodingOf(name) !== undefined; }
+  static isBuffer(value) {
+    return value instanceof Buffer;
+  }
+  static isEncoding(name) {
+    return typeof name === "string" && name !== "" && encodingOf(name) !== undefined;
+  }
   static byteLength(value, encoding) {
     if (typeof value !== "string") {
-      if (value?.byteLength === undefined) throw invalidType("string", "of type string or an instance of Buffer or ArrayBuffer", value);
+      if (value?.byteLength === undefined)
+        throw invalidType("string", "of type string or an instance of Buffer or ArrayBuffer", value);
       return value.byteLength;
     }
     return encode(value, encodingOf(encoding) ?? "utf8").length;
@@ -112,16 +145,29 @@ export class Buffer extends Uint8Array {
     return out;
   }
 
-  get parent() { return this.buffer; }
-  get offset() { return this.byteOffset; }
+  get parent() {
+    return this.buffer;
+  }
+  get offset() {
+    return this.byteOffset;
+  }
   toString(encoding, start, end) {
     const from = clamp(start, 0, this.length, 0);
     const to = clamp(end, 0, this.length, this.length);
-    return decode(from === 0 && to === this.length ? this : this.subarray(from, Math.max(from, to)), known(encoding));
+    return decode(
+      from === 0 && to === this.length ? this : this.subarray(from, Math.max(from, to)),
+      known(encoding),
+    );
   }
-  toLocaleString(encoding, start, end) { return this.toString(encoding, start, end); }
-  toJSON() { return { type: "Buffer", data: Array.from(this) }; }
-  slice(start, end) { return this.subarray(start, end); }
+  toLocaleString(encoding, start, end) {
+    return this.toString(encoding, start, end);
+  }
+  toJSON() {
+    return { type: "Buffer", data: Array.from(this) };
+  }
+  slice(start, end) {
+    return this.subarray(start, end);
+  }
   equals(other) {
     mustBeBytes("otherBuffer", other);
     return this.length === other.length && order(this, other) === 0;
@@ -130,10 +176,18 @@ export class Buffer extends Uint8Array {
     mustBeBytes("target", target);
     return order(this.subarray(start, end), target.subarray(targetStart, targetEnd));
   }
-  indexOfByte(byte, from) { return Uint8Array.prototype.indexOf.call(this, byte, from); }
-  indexOf(value, from, encoding) { return search(this, value, from, encoding, false); }
-  lastIndexOf(value, from, encoding) { return search(this, value, from, encoding, true); }
-  includes(value, from, encoding) { return this.indexOf(value, from, encoding) !== -1; }
+  indexOfByte(byte, from) {
+    return Uint8Array.prototype.indexOf.call(this, byte, from);
+  }
+  indexOf(value, from, encoding) {
+    return search(this, value, from, encoding, false);
+  }
+  lastIndexOf(value, from, encoding) {
+    return search(this, value, from, encoding, true);
+  }
+  includes(value, from, encoding) {
+    return this.indexOf(value, from, encoding) !== -1;
+  }
   copy(target, targetStart = 0, start = 0, end = this.length) {
     const part = this.subarray(start, Math.min(end, start + Math.max(0, target.length - targetStart)));
     target.set(part, targetStart);
@@ -144,7 +198,8 @@ export class Buffer extends Uint8Array {
     else if (typeof end === "string") [end, encoding] = [undefined, end];
     const [from, to] = [clamp(offset, 0, this.length, 0), clamp(end, 0, this.length, this.length)];
     const pattern = typeof value === "string" ? encode(value, known(encoding)) : value;
-    if (!(pattern instanceof Uint8Array)) return Uint8Array.prototype.fill.call(this, Number(pattern) & 255, from, to);
+    if (!(pattern instanceof Uint8Array))
+      return Uint8Array.prototype.fill.call(this, Number(pattern) & 255, from, to);
     if (pattern.length === 0) return Uint8Array.prototype.fill.call(this, 0, from, to);
     for (let i = from; i < to; i++) this[i] = pattern[(i - from) % pattern.length];
     return this;

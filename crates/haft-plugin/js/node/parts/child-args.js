@@ -7,7 +7,8 @@ import process from "haft:node/process";
 // (file, args?, options?) with the middle one optional.
 export function commandOf(file, args, options) {
   mustBeString("file", file);
-  if (file === "") throw coded(TypeError, "ERR_INVALID_ARG_VALUE", "The argument 'file' cannot be empty. Received ''");
+  if (file === "")
+    throw coded(TypeError, "ERR_INVALID_ARG_VALUE", "The argument 'file' cannot be empty. Received ''");
   if (!Array.isArray(args)) {
     if (typeof args === "object" && args !== null) options = args;
     else if (args !== undefined && args !== null) throw invalidType("args", "an instance of Array", args);
@@ -27,7 +28,8 @@ export function envOf(options) {
   return out;
 }
 
-export const cwdOf = (options) => (options.cwd === undefined || options.cwd === null ? undefined : pathOf(options.cwd, "options.cwd"));
+export const cwdOf = (options) =>
+  options.cwd === undefined || options.cwd === null ? undefined : pathOf(options.cwd, "options.cwd");
 
 // Each of the three: how the system sees it, and whether its output is copied to haft's log.
 export function stdioOf(stdio = "pipe") {
@@ -36,11 +38,16 @@ export function stdioOf(stdio = "pipe") {
     const kind = list[i] ?? "pipe";
     if (kind === "pipe" || kind === "overlapped") return { system: "pipe", mode: "pipe" };
     if (kind === "ignore") return { system: "ignore", mode: "ignore" };
-    if (kind === "inherit" || kind === process.stdout || kind === process.stderr || kind === i) return { system: i === 0 ? "ignore" : "pipe", mode: "log" };
+    if (kind === "inherit" || kind === process.stdout || kind === process.stderr || kind === i)
+      return { system: i === 0 ? "ignore" : "pipe", mode: "log" };
     if (kind === 1 || kind === 2) return { system: "pipe", mode: "log" };
     const fd = typeof kind === "number" ? kind : kind?.fd;
     if (typeof fd === "number") return { system: fd, mode: "file" };
-    throw coded(TypeError, "ERR_INVALID_ARG_VALUE", `The argument 'stdio' is invalid. Received ${String(kind)}`);
+    throw coded(
+      TypeError,
+      "ERR_INVALID_ARG_VALUE",
+      `The argument 'stdio' is invalid. Received ${String(kind)}`,
+    );
   });
 }
 

@@ -21,17 +21,18 @@ function outputOf(id, which) {
   });
 }
 
-const inputOf = (id) => new Writable({
-  write: (chunk, _, done) => void ops.childWrite(id, chunk).then(() => done(), done),
-  final(done) {
-    ops.childEnd(id);
-    done();
-  },
-  destroy(error, done) {
-    ops.childEnd(id);
-    done(error);
-  },
-});
+const inputOf = (id) =>
+  new Writable({
+    write: (chunk, _, done) => void ops.childWrite(id, chunk).then(() => done(), done),
+    final(done) {
+      ops.childEnd(id);
+      done();
+    },
+    destroy(error, done) {
+      ops.childEnd(id);
+      done(error);
+    },
+  });
 
 // What the parent's own stream would have shown goes to the log, line by line.
 async function copyToLog(id, which) {
@@ -64,8 +65,15 @@ export class ChildProcess extends EventEmitter {
     const streams = stdioOf(options.stdio);
     try {
       const { id, pid } = ops.spawn({
-        file, args, argv0: options.argv0, cwd: cwdOf(options), env: envOf(options), detached: Boolean(options.detached),
-        stdin: streams[0].system, stdout: streams[1].system, stderr: streams[2].system,
+        file,
+        args,
+        argv0: options.argv0,
+        cwd: cwdOf(options),
+        env: envOf(options),
+        detached: Boolean(options.detached),
+        stdin: streams[0].system,
+        stdout: streams[1].system,
+        stderr: streams[2].system,
       });
       this.#id = id;
       this.pid = pid;
@@ -95,9 +103,12 @@ export class ChildProcess extends EventEmitter {
       this.stdin?.destroy();
       this.emit("exit", code, signal);
       // Output that nobody reads must not keep `close` away.
-      for (const stream of [this.stdout, this.stderr]) if (stream && stream.readableFlowing === null && !stream.listenerCount("readable")) stream.resume();
+      for (const stream of [this.stdout, this.stderr])
+        if (stream && stream.readableFlowing === null && !stream.listenerCount("readable")) stream.resume();
     });
-    Promise.all([ended, ...ends]).then(() => this.emit("close", this.exitCode, this.signalCode)).catch((error) => globalThis.reportError(error));
+    Promise.all([ended, ...ends])
+      .then(() => this.emit("close", this.exitCode, this.signalCode))
+      .catch((error) => globalThis.reportError(error));
   }
   #limit({ timeout, signal, killSignal = "SIGTERM" }) {
     if (timeout > 0) {
@@ -106,7 +117,14 @@ export class ChildProcess extends EventEmitter {
     }
     if (!signal) return;
     const stop = () => {
-      if (this.kill(killSignal)) this.emit("error", coded(Error, "ABORT_ERR", "The operation was aborted", { name: "AbortError", cause: signal.reason }));
+      if (this.kill(killSignal))
+        this.emit(
+          "error",
+          coded(Error, "ABORT_ERR", "The operation was aborted", {
+            name: "AbortError",
+            cause: signal.reason,
+          }),
+        );
     };
     if (signal.aborted) soon(stop);
     else {
@@ -124,7 +142,9 @@ export class ChildProcess extends EventEmitter {
   ref() {}
   unref() {}
   disconnect() {}
-  [Symbol.dispose ?? Symbol.for("nodejs.dispose")]() { this.kill(); }
+  [Symbol.dispose ?? Symbol.for("nodejs.dispose")]() {
+    this.kill();
+  }
 }
 
 export function spawn(file, args, options) {

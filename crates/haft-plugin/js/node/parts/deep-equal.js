@@ -10,7 +10,8 @@ export function deepEqual(a, b, strict, seen = new Map()) {
   if (a instanceof Date && !Object.is(a.getTime(), b.getTime())) return false;
   if (a instanceof RegExp && (String(a) !== String(b) || a.lastIndex !== b.lastIndex)) return false;
   if (a instanceof Error && (a.message !== b.message || a.name !== b.name)) return false;
-  if (boxed.test(tag(a)) && typeof a.valueOf() !== "object" && !Object.is(a.valueOf(), b.valueOf())) return false;
+  if (boxed.test(tag(a)) && typeof a.valueOf() !== "object" && !Object.is(a.valueOf(), b.valueOf()))
+    return false;
   if (a instanceof Promise || a instanceof WeakMap || a instanceof WeakSet) return false;
   if (seen.get(a) === b) return true;
   seen.set(a, b);
@@ -37,7 +38,9 @@ function sameItems(a, b, strict, seen) {
   if (!(a instanceof Map)) return true;
   if (a.size !== b.size) return false;
   const left = [...b];
-  return [...a].every(([key, value]) => take(left, ([k, v]) => deepEqual(key, k, strict, seen) && deepEqual(value, v, strict, seen)));
+  return [...a].every(([key, value]) =>
+    take(left, ([k, v]) => deepEqual(key, k, strict, seen) && deepEqual(value, v, strict, seen)),
+  );
 }
 
 function take(list, matches) {
@@ -52,7 +55,8 @@ function sameKeys(a, b, strict, seen) {
   const keys = Object.keys(a);
   if (keys.length !== Object.keys(b).length) return false;
   if (strict) {
-    const symbols = (of) => Object.getOwnPropertySymbols(of).filter((key) => Object.prototype.propertyIsEnumerable.call(of, key));
+    const symbols = (of) =>
+      Object.getOwnPropertySymbols(of).filter((key) => Object.prototype.propertyIsEnumerable.call(of, key));
     if (symbols(a).length !== symbols(b).length) return false;
     keys.push(...symbols(a));
   }

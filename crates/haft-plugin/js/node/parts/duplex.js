@@ -13,9 +13,14 @@ export class Duplex extends Readable {
     if (source?.readable && source?.writable) {
       const { readable, writable } = source;
       const duplex = new Duplex({
-        read() {}, write: (chunk, encoding, done) => void writable.write(chunk, encoding, done), final: (done) => void writable.end(done),
+        read() {},
+        write: (chunk, encoding, done) => void writable.write(chunk, encoding, done),
+        final: (done) => void writable.end(done),
       });
-      readable.on("data", (chunk) => duplex.push(chunk)).on("end", () => duplex.push(null)).on("error", (error) => duplex.destroy(error));
+      readable
+        .on("data", (chunk) => duplex.push(chunk))
+        .on("end", () => duplex.push(null))
+        .on("error", (error) => duplex.destroy(error));
       return duplex;
     }
     return Readable.from(source);
@@ -23,12 +28,19 @@ export class Duplex extends Readable {
 }
 addWritable(Duplex.prototype);
 Object.defineProperty(Writable, Symbol.hasInstance, {
-  value(value) { return Function.prototype[Symbol.hasInstance].call(this, value) || (this === Writable && value instanceof Duplex); },
+  value(value) {
+    return (
+      Function.prototype[Symbol.hasInstance].call(this, value) ||
+      (this === Writable && value instanceof Duplex)
+    );
+  },
 });
 
 export class Transform extends Duplex {
   #wanted = null;
-  _transform() { throw coded(Error, "ERR_METHOD_NOT_IMPLEMENTED", "The _transform() method is not implemented"); }
+  _transform() {
+    throw coded(Error, "ERR_METHOD_NOT_IMPLEMENTED", "The _transform() method is not implemented");
+  }
   _write(chunk, encoding, done) {
     this._transform(chunk, encoding, (error, made) => {
       if (error) return done(error);
@@ -58,5 +70,7 @@ export class Transform extends Duplex {
 }
 
 export class PassThrough extends Transform {
-  _transform(chunk, _, done) { done(null, chunk); }
+  _transform(chunk, _, done) {
+    done(null, chunk);
+  }
 }

@@ -40,13 +40,25 @@ function close(stream, autoClose, error, done) {
 
 export class ReadStream extends Readable {
   constructor(path, options) {
-    const { start, end = Infinity, highWaterMark = 65536, autoClose = true, flags = "r", ...rest } = optionsOf(options);
+    const {
+      start,
+      end = Infinity,
+      highWaterMark = 65536,
+      autoClose = true,
+      flags = "r",
+      ...rest
+    } = optionsOf(options);
     super({ ...rest, highWaterMark });
     this.bytesRead = 0;
-    Object.defineProperty(this, "inner", { value: { at: start ?? null, left: end - (start ?? 0) + 1, autoClose }, enumerable: false });
+    Object.defineProperty(this, "inner", {
+      value: { at: start ?? null, left: end - (start ?? 0) + 1, autoClose },
+      enumerable: false,
+    });
     opened(this, path, { ...rest, flags });
   }
-  begin() { if (this.waiting) this._read(this.waiting); }
+  begin() {
+    if (this.waiting) this._read(this.waiting);
+  }
   _read(size) {
     if (this.fd === null || this.pending) return void (this.waiting = size);
     try {
@@ -59,23 +71,37 @@ export class ReadStream extends Readable {
       this.destroy(error);
     }
   }
-  _destroy(error, done) { close(this, this.inner.autoClose, error, done); }
-  close(callback) { if (callback) this.once("close", callback); this.destroy(); }
+  _destroy(error, done) {
+    close(this, this.inner.autoClose, error, done);
+  }
+  close(callback) {
+    if (callback) this.once("close", callback);
+    this.destroy();
+  }
 }
 
 export class WriteStream extends Writable {
   constructor(path, options) {
-    const { start, autoClose = true, flags = start === undefined ? "w" : "r+", encoding, ...rest } = optionsOf(options);
+    const {
+      start,
+      autoClose = true,
+      flags = start === undefined ? "w" : "r+",
+      encoding,
+      ...rest
+    } = optionsOf(options);
     super({ ...rest, defaultEncoding: encoding });
     this.bytesWritten = 0;
     Object.defineProperty(this, "inner", { value: { at: start ?? null, autoClose }, enumerable: false });
     opened(this, path, { ...rest, flags });
   }
-  begin() { this.waiting?.(); }
+  begin() {
+    this.waiting?.();
+  }
   _write(chunk, _, done) {
     if (this.fd === null || this.pending) return void (this.waiting = () => this._write(chunk, _, done));
     try {
-      for (let at = 0; at < chunk.length;) at += ops.write(this.fd, chunk.subarray(at), this.inner.at === null ? null : this.inner.at + at);
+      for (let at = 0; at < chunk.length;)
+        at += ops.write(this.fd, chunk.subarray(at), this.inner.at === null ? null : this.inner.at + at);
     } catch (error) {
       return done(error);
     }
@@ -88,6 +114,11 @@ export class WriteStream extends Writable {
     if (this.pending) this.waiting = done;
     else done();
   }
-  _destroy(error, done) { close(this, this.inner.autoClose, error, done); }
-  close(callback) { if (callback) this.once("close", callback); this.end(); }
+  _destroy(error, done) {
+    close(this, this.inner.autoClose, error, done);
+  }
+  close(callback) {
+    if (callback) this.once("close", callback);
+    this.end();
+  }
 }

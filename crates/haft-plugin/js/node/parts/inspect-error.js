@@ -1,4 +1,5 @@
-// Errors as `inspect` shows them. QuickJS keeps only the frames in `stack`, V8 also "Name: message"; both must read the same.
+// Errors as `inspect` shows them. QuickJS keeps only the frames in `stack`, V8 also "Name: message"; both
+// must read the same.
 
 // The stack with its first line, whatever the engine left in it.
 export function fullStack(error) {
@@ -34,7 +35,8 @@ export function errorText({ ctx, depth, show }, error) {
   const extra = () => {
     const lines = [];
     ctx.indent += 2;
-    const hidden = (key) => Object.hasOwn(error, key) && !Object.prototype.propertyIsEnumerable.call(error, key);
+    const hidden = (key) =>
+      Object.hasOwn(error, key) && !Object.prototype.propertyIsEnumerable.call(error, key);
     if (hidden("cause")) lines.push(`[cause]: ${show(ctx, error.cause, depth + 1)}`);
     if (hidden("errors")) lines.push(`[errors]: ${show(ctx, error.errors, depth + 1)}`);
     ctx.indent -= 2;

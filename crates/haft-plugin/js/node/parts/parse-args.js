@@ -3,7 +3,13 @@ import { internal } from "haft:ops";
 import { coded } from "haft:node/parts/errors";
 
 export function parseArgs(config = {}) {
-  const { options = {}, strict = true, allowPositionals = !strict, tokens: wantTokens = false, allowNegative = false } = config;
+  const {
+    options = {},
+    strict = true,
+    allowPositionals = !strict,
+    tokens: wantTokens = false,
+    allowNegative = false,
+  } = config;
   const args = [...(config.args ?? internal("node/process").default.argv.slice(2))];
   const values = Object.create(null);
   const positionals = [];
@@ -11,7 +17,9 @@ export function parseArgs(config = {}) {
   const long = (short) => Object.keys(options).find((name) => options[name].short === short) ?? short;
 
   const unknown = (rawName) => {
-    const hint = allowPositionals ? `. To specify a positional argument starting with a '-', place it at the end of the command after '--', as in '-- "${rawName}"` : "";
+    const hint = allowPositionals
+      ? `. To specify a positional argument starting with a '-', place it at the end of the command after '--', as in '-- "${rawName}"`
+      : "";
     return coded(TypeError, "ERR_PARSE_ARGS_UNKNOWN_OPTION", `Unknown option '${rawName}'${hint}`);
   };
   function put(index, name, rawName, value, inlineValue) {
@@ -19,12 +27,27 @@ export function parseArgs(config = {}) {
     const { type, short, multiple } = options[name] ?? {};
     const shown = `${short ? `-${short}, ` : ""}--${name}`;
     if (strict && type === "string" && typeof value !== "string") {
-      throw coded(TypeError, "ERR_PARSE_ARGS_INVALID_OPTION_VALUE", `Option '${shown} <value>' argument missing`);
+      throw coded(
+        TypeError,
+        "ERR_PARSE_ARGS_INVALID_OPTION_VALUE",
+        `Option '${shown} <value>' argument missing`,
+      );
     }
     if (strict && type === "boolean" && typeof value === "string") {
-      throw coded(TypeError, "ERR_PARSE_ARGS_INVALID_OPTION_VALUE", `Option '${shown}' does not take an argument`);
+      throw coded(
+        TypeError,
+        "ERR_PARSE_ARGS_INVALID_OPTION_VALUE",
+        `Option '${shown}' does not take an argument`,
+      );
     }
-    tokens.push({ kind: "option", name, rawName, index, value: typeof value === "string" ? value : undefined, inlineValue });
+    tokens.push({
+      kind: "option",
+      name,
+      rawName,
+      index,
+      value: typeof value === "string" ? value : undefined,
+      inlineValue,
+    });
     const kept = value ?? true;
     if (multiple) (values[name] ??= []).push(kept);
     else values[name] = kept;
@@ -33,11 +56,22 @@ export function parseArgs(config = {}) {
   for (let i = 0; i < args.length; i++) {
     const arg = args[i];
     const index = i;
-    const takes = (name) => options[name]?.type === "string" && i + 1 < args.length && (!strict || !args[i + 1].startsWith("-") || args[i + 1] === "-");
+    const takes = (name) =>
+      options[name]?.type === "string" &&
+      i + 1 < args.length &&
+      (!strict || !args[i + 1].startsWith("-") || args[i + 1] === "-");
     const ambiguous = (name, rawName) => {
-      if (strict && options[name]?.type === "string" && args[i + 1]?.length > 1 && args[i + 1].startsWith("-")) {
-        throw coded(TypeError, "ERR_PARSE_ARGS_INVALID_OPTION_VALUE",
-          `Option '${rawName}' argument is ambiguous.\nDid you forget to specify the option argument for '${rawName}'?\nTo specify an option argument starting with a dash use '--${name}=-XYZ'.`);
+      if (
+        strict &&
+        options[name]?.type === "string" &&
+        args[i + 1]?.length > 1 &&
+        args[i + 1].startsWith("-")
+      ) {
+        throw coded(
+          TypeError,
+          "ERR_PARSE_ARGS_INVALID_OPTION_VALUE",
+          `Option '${rawName}' argument is ambiguous.\nDid you forget to specify the option argument for '${rawName}'?\nTo specify an option argument starting with a dash use '--${name}=-XYZ'.`,
+        );
       }
     };
     const take = (name, rawName) => {
@@ -56,7 +90,8 @@ export function parseArgs(config = {}) {
     if (arg.startsWith("--") && arg.length > 2) {
       const at = arg.indexOf("=");
       if (at > 2) put(index, arg.slice(2, at), arg.slice(0, at), arg.slice(at + 1), true);
-      else if (allowNegative && arg.startsWith("--no-") && !Object.hasOwn(options, arg.slice(2))) put(index, arg.slice(5), arg, false);
+      else if (allowNegative && arg.startsWith("--no-") && !Object.hasOwn(options, arg.slice(2)))
+        put(index, arg.slice(5), arg, false);
       else take(arg.slice(2), arg);
     } else if (arg.startsWith("-") && arg.length > 1) {
       for (let k = 1; k < arg.length; k++) {
@@ -70,12 +105,18 @@ export function parseArgs(config = {}) {
       }
     } else {
       if (!allowPositionals) {
-        throw coded(TypeError, "ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL", `Unexpected argument '${arg}'. This command does not take positional arguments`);
+        throw coded(
+          TypeError,
+          "ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL",
+          `Unexpected argument '${arg}'. This command does not take positional arguments`,
+        );
       }
       positionals.push(arg);
       tokens.push({ kind: "positional", index, value: arg });
     }
   }
-  for (const name in options) if (options[name].default !== undefined && values[name] === undefined) values[name] = options[name].default;
+  for (const name in options)
+    if (options[name].default !== undefined && values[name] === undefined)
+      values[name] = options[name].default;
   return wantTokens ? { values, positionals, tokens } : { values, positionals };
 }

@@ -1,4 +1,5 @@
-// Readable streams: a buffer filled by `_read`/`push` and emptied by `read`, `data` events, pipes or `for await`.
+// Readable streams: a buffer filled by `_read`/`push` and emptied by `read`, `data` events, pipes or `for
+// await`.
 import { Buffer } from "haft:node/parts/buffer";
 import { coded, invalidType } from "haft:node/parts/errors";
 import { Stream, soon } from "haft:node/parts/stream-base";
@@ -14,7 +15,8 @@ function asChunk(inner, chunk, encoding) {
     chunk = Buffer.from(chunk, encoding);
   } else if (chunk instanceof Uint8Array) {
     if (!Buffer.isBuffer(chunk)) chunk = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-  } else throw invalidType("chunk", "of type string or an instance of Buffer, TypedArray, or DataView", chunk);
+  } else
+    throw invalidType("chunk", "of type string or an instance of Buffer, TypedArray, or DataView", chunk);
   return inner.decoder ? inner.decoder.write(chunk) : chunk;
 }
 
@@ -58,7 +60,8 @@ function maybeEnd(stream) {
 // Fills the buffer up to the mark; `_read` may push at once or later.
 function fill(stream) {
   const inner = stream._readableState;
-  if (inner.reading || inner.ended || stream.destroyed || inner.length >= Math.max(1, inner.highWaterMark)) return;
+  if (inner.reading || inner.ended || stream.destroyed || inner.length >= Math.max(1, inner.highWaterMark))
+    return;
   inner.reading = true;
   try {
     stream._read(inner.highWaterMark);
@@ -75,14 +78,27 @@ export class Readable extends Stream {
   static prepare(stream, options) {
     const objectMode = Boolean(options.objectMode || options.readableObjectMode);
     const inner = {
-      objectMode, buffer: [], length: 0, flowing: null, ended: false, endEmitted: false, ending: false, reading: false, announced: false, scheduled: false,
-      highWaterMark: options.readableHighWaterMark ?? options.highWaterMark ?? (objectMode ? 16 : 65536), decoder: null, encoding: null,
+      objectMode,
+      buffer: [],
+      length: 0,
+      flowing: null,
+      ended: false,
+      endEmitted: false,
+      ending: false,
+      reading: false,
+      announced: false,
+      scheduled: false,
+      highWaterMark: options.readableHighWaterMark ?? options.highWaterMark ?? (objectMode ? 16 : 65536),
+      decoder: null,
+      encoding: null,
     };
     Object.defineProperty(stream, "_readableState", { value: inner, enumerable: false });
     Object.defineProperty(stream, "readable", { value: true, writable: true, enumerable: false });
     if (options.encoding) stream.setEncoding(options.encoding);
   }
-  _read() { throw coded(Error, "ERR_METHOD_NOT_IMPLEMENTED", "The _read() method is not implemented"); }
+  _read() {
+    throw coded(Error, "ERR_METHOD_NOT_IMPLEMENTED", "The _read() method is not implemented");
+  }
   setEncoding(encoding) {
     const inner = this._readableState;
     inner.decoder = new StringDecoder(encoding);
@@ -148,7 +164,10 @@ export class Readable extends Stream {
     if (inner.objectMode) chunk = inner.buffer.shift();
     else if (count === undefined || Number.isNaN(count)) {
       // Flowing gives chunk by chunk; a plain read() gives all there is.
-      chunk = inner.flowing || inner.buffer.length === 1 ? inner.buffer.shift() : joined(inner, inner.buffer.splice(0));
+      chunk =
+        inner.flowing || inner.buffer.length === 1
+          ? inner.buffer.shift()
+          : joined(inner, inner.buffer.splice(0));
     } else {
       if (count > inner.length) {
         if (!inner.ended) return null;
@@ -175,7 +194,9 @@ export class Readable extends Stream {
     }
     return this;
   }
-  addListener(event, listener) { return this.on(event, listener); }
+  addListener(event, listener) {
+    return this.on(event, listener);
+  }
   pause() {
     if (this._readableState.flowing !== false) {
       this._readableState.flowing = false;
@@ -192,7 +213,9 @@ export class Readable extends Stream {
     }
     return this;
   }
-  isPaused() { return this._readableState.flowing === false; }
+  isPaused() {
+    return this._readableState.flowing === false;
+  }
   unpipe(target) {
     for (const entry of [...(this._pipes ?? [])]) {
       if (target && entry.target !== target) continue;
@@ -209,14 +232,30 @@ export class Readable extends Stream {
     this._read = () => old.resume?.();
     return this;
   }
-  get readableFlowing() { return this._readableState.flowing; }
-  get readableLength() { return this._readableState.length; }
-  get readableEnded() { return this._readableState.endEmitted; }
-  get readableObjectMode() { return this._readableState.objectMode; }
-  get readableHighWaterMark() { return this._readableState.highWaterMark; }
-  get readableEncoding() { return this._readableState.encoding; }
-  get readableDidRead() { return this._readableState.flowing !== null; }
-  get readableAborted() { return this.destroyed && !this._readableState.endEmitted; }
+  get readableFlowing() {
+    return this._readableState.flowing;
+  }
+  get readableLength() {
+    return this._readableState.length;
+  }
+  get readableEnded() {
+    return this._readableState.endEmitted;
+  }
+  get readableObjectMode() {
+    return this._readableState.objectMode;
+  }
+  get readableHighWaterMark() {
+    return this._readableState.highWaterMark;
+  }
+  get readableEncoding() {
+    return this._readableState.encoding;
+  }
+  get readableDidRead() {
+    return this._readableState.flowing !== null;
+  }
+  get readableAborted() {
+    return this.destroyed && !this._readableState.endEmitted;
+  }
 
   async *[Symbol.asyncIterator]() {
     const inner = this._readableState;
@@ -247,23 +286,42 @@ export class Readable extends Stream {
       if (!failure && !this.destroyed) this.once("error", () => {}).destroy();
     }
   }
-  iterator() { return this[Symbol.asyncIterator](); }
-  async toArray() { return Array.fromAsync(this); }
-  async forEach(f) { for await (const chunk of this) await f(chunk); }
-  map(f) { return Readable.from(mapped(this, f)); }
-  filter(f) { return Readable.from(filtered(this, f)); }
+  iterator() {
+    return this[Symbol.asyncIterator]();
+  }
+  async toArray() {
+    return Array.fromAsync(this);
+  }
+  async forEach(f) {
+    for await (const chunk of this) await f(chunk);
+  }
+  map(f) {
+    return Readable.from(mapped(this, f));
+  }
+  filter(f) {
+    return Readable.from(filtered(this, f));
+  }
   async reduce(f, value) {
     for await (const chunk of this) value = value === undefined ? chunk : await f(value, chunk);
     return value;
   }
   static from(source, options) {
     if (typeof source === "string" || source instanceof Uint8Array) {
-      return new Readable({ objectMode: true, ...options, read() { this.push(source); this.push(null); } });
+      return new Readable({
+        objectMode: true,
+        ...options,
+        read() {
+          this.push(source);
+          this.push(null);
+        },
+      });
     }
     const iterator = source?.[Symbol.asyncIterator]?.() ?? source?.[Symbol.iterator]?.();
     if (!iterator) throw invalidType("iterable", "an instance of Iterable", source);
     return new Readable({
-      objectMode: true, highWaterMark: 1, ...options,
+      objectMode: true,
+      highWaterMark: 1,
+      ...options,
       async read() {
         try {
           const { value, done } = await iterator.next();
@@ -274,19 +332,30 @@ export class Readable extends Stream {
         }
       },
       destroy(error, done) {
-        Promise.resolve(iterator.return?.()).then(() => done(error), (late) => done(error ?? late));
+        Promise.resolve(iterator.return?.()).then(
+          () => done(error),
+          (late) => done(error ?? late),
+        );
       },
     });
   }
-  static fromWeb(stream, options) { return Readable.from(stream, { objectMode: false, ...options }); }
+  static fromWeb(stream, options) {
+    return Readable.from(stream, { objectMode: false, ...options });
+  }
   static toWeb(stream) {
     const { ReadableStream } = internal("web/readable");
     return ReadableStream.from(stream);
   }
-  static isDisturbed(stream) { return Boolean(stream.readableDidRead); }
+  static isDisturbed(stream) {
+    return Boolean(stream.readableDidRead);
+  }
 }
 
 const fillSoon = (stream) => soon(() => fill(stream));
 const joined = (inner, chunks) => (inner.decoder ? chunks.join("") : Buffer.concat(chunks));
-async function* mapped(stream, f) { for await (const chunk of stream) yield await f(chunk); }
-async function* filtered(stream, f) { for await (const chunk of stream) if (await f(chunk)) yield chunk; }
+async function* mapped(stream, f) {
+  for await (const chunk of stream) yield await f(chunk);
+}
+async function* filtered(stream, f) {
+  for await (const chunk of stream) if (await f(chunk)) yield chunk;
+}

@@ -2,7 +2,10 @@
 import { EventEmitter } from "haft:node/events";
 import { coded } from "haft:node/parts/errors";
 
-export const soon = (f, ...args) => void Promise.resolve().then(() => f(...args)).catch((error) => globalThis.reportError(error));
+export const soon = (f, ...args) =>
+  void Promise.resolve()
+    .then(() => f(...args))
+    .catch((error) => globalThis.reportError(error));
 export const noop = () => {};
 
 export class Stream extends EventEmitter {
@@ -17,7 +20,8 @@ export class Stream extends EventEmitter {
     }
     this._autoDestroy = options.autoDestroy !== false;
     this._emitClose = options.emitClose !== false;
-    for (const name of ["destroyed", "closed", "errored", "_autoDestroy", "_emitClose"]) Object.defineProperty(this, name, { enumerable: false });
+    for (const name of ["destroyed", "closed", "errored", "_autoDestroy", "_emitClose"])
+      Object.defineProperty(this, name, { enumerable: false });
     const { signal } = options;
     if (signal) addAbortSignal(signal, this);
   }
@@ -45,8 +49,12 @@ export class Stream extends EventEmitter {
     }
     return this;
   }
-  _destroy(error, done) { done(error); }
-  pipe(target, options) { return pipe(this, target, options); }
+  _destroy(error, done) {
+    done(error);
+  }
+  pipe(target, options) {
+    return pipe(this, target, options);
+  }
   [Symbol.asyncDispose ?? Symbol.for("nodejs.asyncDispose")]() {
     if (!this.destroyed) this.destroy();
     return new Promise((done) => (this.closed ? done() : this.once("close", done)));
@@ -62,7 +70,8 @@ export function pipe(source, target, { end = true } = {}) {
   };
   const onEnd = () => target.end();
   source.on("data", onData);
-  if (end && target !== globalThis.process?.stdout && target !== globalThis.process?.stderr) source.once("end", onEnd);
+  if (end && target !== globalThis.process?.stdout && target !== globalThis.process?.stderr)
+    source.once("end", onEnd);
   const undo = () => {
     source.removeListener("data", onData);
     source.removeListener("end", onEnd);
@@ -77,7 +86,10 @@ export function pipe(source, target, { end = true } = {}) {
 }
 
 export function addAbortSignal(signal, stream) {
-  const stop = () => stream.destroy(coded(Error, "ABORT_ERR", "The operation was aborted", { name: "AbortError", cause: signal.reason }));
+  const stop = () =>
+    stream.destroy(
+      coded(Error, "ABORT_ERR", "The operation was aborted", { name: "AbortError", cause: signal.reason }),
+    );
   if (signal.aborted) soon(stop);
   else {
     signal.addEventListener("abort", stop, { once: true });

@@ -1,4 +1,5 @@
-// Writable streams: writes go to `_write` one after another; `false` from `write` asks the writer to wait for `drain`.
+// Writable streams: writes go to `_write` one after another; `false` from `write` asks the writer to wait for
+// `drain`.
 import { Buffer } from "haft:node/parts/buffer";
 import { coded, invalidType } from "haft:node/parts/errors";
 import { Stream, noop, soon } from "haft:node/parts/stream-base";
@@ -27,7 +28,11 @@ function next(stream) {
     sync ? soon(settle) : settle();
   };
   try {
-    if (batch.length > 1) stream._writev(batch.map(({ chunk, encoding }) => ({ chunk, encoding })), done);
+    if (batch.length > 1)
+      stream._writev(
+        batch.map(({ chunk, encoding }) => ({ chunk, encoding })),
+        done,
+      );
     else stream._write(batch[0].chunk, batch[0].encoding, done);
   } catch (error) {
     inner.writing = false;
@@ -50,7 +55,8 @@ function maybeFinish(stream) {
       inner.finished = true;
       for (const callback of inner.onEnd.splice(0)) callback();
       stream.emit("finish");
-      if (stream._autoDestroy && (!stream._readableState || stream._readableState.endEmitted)) stream.destroy();
+      if (stream._autoDestroy && (!stream._readableState || stream._readableState.endEmitted))
+        stream.destroy();
     });
   };
   if (!stream._final) return finish();
@@ -63,22 +69,30 @@ function maybeFinish(stream) {
 
 // Shared with Duplex, which has two parents.
 export const writableMethods = {
-  _write() { throw coded(Error, "ERR_METHOD_NOT_IMPLEMENTED", "The _write() method is not implemented"); },
+  _write() {
+    throw coded(Error, "ERR_METHOD_NOT_IMPLEMENTED", "The _write() method is not implemented");
+  },
   write(chunk, encoding, callback) {
     if (typeof encoding === "function") [callback, encoding] = [encoding, undefined];
     const inner = this._writableState;
     const done = callback ?? noop;
-    if (chunk === null) throw coded(TypeError, "ERR_STREAM_NULL_VALUES", "May not write null values to stream");
+    if (chunk === null)
+      throw coded(TypeError, "ERR_STREAM_NULL_VALUES", "May not write null values to stream");
     if (!inner.objectMode) {
       if (typeof chunk === "string") {
-        if (inner.decodeStrings) [chunk, encoding] = [Buffer.from(chunk, encoding ?? inner.defaultEncoding), "buffer"];
+        if (inner.decodeStrings)
+          [chunk, encoding] = [Buffer.from(chunk, encoding ?? inner.defaultEncoding), "buffer"];
       } else if (ArrayBuffer.isView(chunk)) {
         if (!Buffer.isBuffer(chunk)) chunk = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
         encoding = "buffer";
-      } else throw invalidType("chunk", "of type string or an instance of Buffer, TypedArray, or DataView", chunk);
+      } else
+        throw invalidType("chunk", "of type string or an instance of Buffer, TypedArray, or DataView", chunk);
     }
-    const refused = inner.ending ? coded(Error, "ERR_STREAM_WRITE_AFTER_END", "write after end")
-      : this.destroyed ? coded(Error, "ERR_STREAM_DESTROYED", "Cannot call write after a stream was destroyed") : null;
+    const refused = inner.ending
+      ? coded(Error, "ERR_STREAM_WRITE_AFTER_END", "write after end")
+      : this.destroyed
+        ? coded(Error, "ERR_STREAM_DESTROYED", "Cannot call write after a stream was destroyed")
+        : null;
     if (refused) {
       soon(done, refused);
       if (inner.ending) this.destroy(refused);
@@ -99,7 +113,11 @@ export const writableMethods = {
     if (chunk !== undefined && chunk !== null) this.write(chunk, encoding);
     inner.corked = 0;
     if (callback) {
-      if (inner.finished) soon(callback, coded(Error, "ERR_STREAM_ALREADY_FINISHED", "Cannot call end after a stream was finished"));
+      if (inner.finished)
+        soon(
+          callback,
+          coded(Error, "ERR_STREAM_ALREADY_FINISHED", "Cannot call end after a stream was finished"),
+        );
       else inner.onEnd.push(callback);
     }
     if (!inner.ending) {
@@ -109,36 +127,73 @@ export const writableMethods = {
     }
     return this;
   },
-  cork() { this._writableState.corked += 1; },
+  cork() {
+    this._writableState.corked += 1;
+  },
   uncork() {
     const inner = this._writableState;
     inner.corked = Math.max(0, inner.corked - 1);
     next(this);
   },
-  setDefaultEncoding(encoding) { this._writableState.defaultEncoding = encoding; return this; },
+  setDefaultEncoding(encoding) {
+    this._writableState.defaultEncoding = encoding;
+    return this;
+  },
 };
 
 const getters = {
-  writableLength() { return this._writableState.length; },
-  writableEnded() { return this._writableState.ending; },
-  writableFinished() { return this._writableState.finished; },
-  writableObjectMode() { return this._writableState.objectMode; },
-  writableHighWaterMark() { return this._writableState.highWaterMark; },
-  writableNeedDrain() { return this._writableState.needDrain; },
-  writableCorked() { return this._writableState.corked; },
-  writableAborted() { return this.destroyed && !this._writableState.finished; },
+  writableLength() {
+    return this._writableState.length;
+  },
+  writableEnded() {
+    return this._writableState.ending;
+  },
+  writableFinished() {
+    return this._writableState.finished;
+  },
+  writableObjectMode() {
+    return this._writableState.objectMode;
+  },
+  writableHighWaterMark() {
+    return this._writableState.highWaterMark;
+  },
+  writableNeedDrain() {
+    return this._writableState.needDrain;
+  },
+  writableCorked() {
+    return this._writableState.corked;
+  },
+  writableAborted() {
+    return this.destroyed && !this._writableState.finished;
+  },
 };
 
 export function addWritable(prototype) {
-  for (const name in writableMethods) Object.defineProperty(prototype, name, { value: writableMethods[name], writable: true, configurable: true });
-  for (const name in getters) Object.defineProperty(prototype, name, { get: getters[name], configurable: true });
+  for (const name in writableMethods)
+    Object.defineProperty(prototype, name, {
+      value: writableMethods[name],
+      writable: true,
+      configurable: true,
+    });
+  for (const name in getters)
+    Object.defineProperty(prototype, name, { get: getters[name], configurable: true });
 }
 
 export function prepareWritable(stream, options) {
   const objectMode = Boolean(options.objectMode || options.writableObjectMode);
   const inner = {
-    objectMode, queue: [], length: 0, writing: false, corked: 0, needDrain: false, ending: false, finishing: false, finished: false, onEnd: [],
-    highWaterMark: options.writableHighWaterMark ?? options.highWaterMark ?? (objectMode ? 16 : 65536), decodeStrings: options.decodeStrings !== false,
+    objectMode,
+    queue: [],
+    length: 0,
+    writing: false,
+    corked: 0,
+    needDrain: false,
+    ending: false,
+    finishing: false,
+    finished: false,
+    onEnd: [],
+    highWaterMark: options.writableHighWaterMark ?? options.highWaterMark ?? (objectMode ? 16 : 65536),
+    decodeStrings: options.decodeStrings !== false,
     defaultEncoding: options.defaultEncoding ?? "utf8",
   };
   Object.defineProperty(stream, "_writableState", { value: inner, enumerable: false });
@@ -150,11 +205,14 @@ export class Writable extends Stream {
     super(options);
     prepareWritable(this, options);
   }
-  pipe() { this.destroy(coded(Error, "ERR_STREAM_CANNOT_PIPE", "Cannot pipe, not readable")); }
+  pipe() {
+    this.destroy(coded(Error, "ERR_STREAM_CANNOT_PIPE", "Cannot pipe, not readable"));
+  }
   static toWeb(stream) {
     const { WritableStream } = internal("web/writable");
     return new WritableStream({
-      write: (chunk) => new Promise((done, fail) => stream.write(chunk, (error) => (error ? fail(error) : done()))),
+      write: (chunk) =>
+        new Promise((done, fail) => stream.write(chunk, (error) => (error ? fail(error) : done()))),
       close: () => new Promise((done) => stream.end(done)),
       abort: (reason) => void stream.destroy(reason),
     });

@@ -2,7 +2,8 @@
 import { coded } from "haft:node/parts/errors";
 import * as timers from "haft:web/timers";
 
-const stopped = (signal) => coded(Error, "ABORT_ERR", "The operation was aborted", { name: "AbortError", cause: signal.reason });
+const stopped = (signal) =>
+  coded(Error, "ABORT_ERR", "The operation was aborted", { name: "AbortError", cause: signal.reason });
 
 function waitFor(start, clear, value, signal) {
   if (signal?.aborted) return Promise.reject(stopped(signal));
@@ -19,10 +20,15 @@ function waitFor(start, clear, value, signal) {
   });
 }
 
-export const setTimeout = (ms, value, { signal } = {}) => waitFor((f) => timers.setTimeout(f, ms), timers.clearTimeout, value, signal);
-export const setImmediate = (value, { signal } = {}) => waitFor((f) => timers.setImmediate(f), timers.clearImmediate, value, signal);
+export const setTimeout = (ms, value, { signal } = {}) =>
+  waitFor((f) => timers.setTimeout(f, ms), timers.clearTimeout, value, signal);
+export const setImmediate = (value, { signal } = {}) =>
+  waitFor((f) => timers.setImmediate(f), timers.clearImmediate, value, signal);
 export async function* setInterval(ms, value, { signal } = {}) {
   for (;;) yield await setTimeout(ms, value, { signal });
 }
-export const scheduler = { wait: (ms, options) => setTimeout(ms, undefined, options), yield: () => setImmediate() };
+export const scheduler = {
+  wait: (ms, options) => setTimeout(ms, undefined, options),
+  yield: () => setImmediate(),
+};
 export default { scheduler, setImmediate, setInterval, setTimeout };

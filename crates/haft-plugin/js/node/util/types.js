@@ -1,17 +1,21 @@
-// `util.types`: what kind of object something is. Proxies and the like cannot be told from JavaScript, so `isProxy` says false.
+// `util.types`: what kind of object something is. Proxies and the like cannot be told from JavaScript, so
+// `isProxy` says false.
 const TypedArray = Object.getPrototypeOf(Uint8Array);
 const tag = (value) => Object.prototype.toString.call(value).slice(8, -1);
 const a = (Kind) => (value) => value instanceof Kind;
 const tagged = (name) => (value) => typeof value === "object" && value !== null && tag(value) === name;
-const boxed = (Kind, name) => (value) => typeof value === "object" && value !== null && (value instanceof Kind) && tag(value) === name;
+const boxed = (Kind, name) => (value) =>
+  typeof value === "object" && value !== null && value instanceof Kind && tag(value) === name;
 
 export const isAnyArrayBuffer = (value) => value instanceof ArrayBuffer || tag(value) === "SharedArrayBuffer";
 export const isArrayBuffer = a(ArrayBuffer);
 export const isSharedArrayBuffer = tagged("SharedArrayBuffer");
 export const isArrayBufferView = (value) => ArrayBuffer.isView(value);
 export const isArgumentsObject = tagged("Arguments");
-export const isAsyncFunction = (value) => ["AsyncFunction", "AsyncGeneratorFunction"].includes(typeof value === "function" ? tag(value) : "");
-export const isGeneratorFunction = (value) => ["GeneratorFunction", "AsyncGeneratorFunction"].includes(typeof value === "function" ? tag(value) : "");
+export const isAsyncFunction = (value) =>
+  ["AsyncFunction", "AsyncGeneratorFunction"].includes(typeof value === "function" ? tag(value) : "");
+export const isGeneratorFunction = (value) =>
+  ["GeneratorFunction", "AsyncGeneratorFunction"].includes(typeof value === "function" ? tag(value) : "");
 export const isGeneratorObject = (value) => ["Generator", "AsyncGenerator"].includes(tag(value));
 export const isBigInt64Array = a(BigInt64Array);
 export const isBigUint64Array = a(BigUint64Array);
@@ -20,7 +24,10 @@ export const isNumberObject = boxed(Number, "Number");
 export const isStringObject = boxed(String, "String");
 export const isBigIntObject = boxed(BigInt, "BigInt");
 export const isSymbolObject = boxed(Symbol, "Symbol");
-export const isBoxedPrimitive = (value) => [isBooleanObject, isNumberObject, isStringObject, isBigIntObject, isSymbolObject].some((test) => test(value));
+export const isBoxedPrimitive = (value) =>
+  [isBooleanObject, isNumberObject, isStringObject, isBigIntObject, isSymbolObject].some((test) =>
+    test(value),
+  );
 export const isDataView = a(DataView);
 export const isDate = a(Date);
 export const isFloat32Array = a(Float32Array);
@@ -47,8 +54,44 @@ export const isModuleNamespaceObject = tagged("Module");
 export const isExternal = () => false;
 
 export default {
-  isAnyArrayBuffer, isArgumentsObject, isArrayBuffer, isArrayBufferView, isAsyncFunction, isBigInt64Array, isBigIntObject, isBigUint64Array, isBooleanObject,
-  isBoxedPrimitive, isDataView, isDate, isExternal, isFloat32Array, isFloat64Array, isGeneratorFunction, isGeneratorObject, isInt16Array, isInt32Array, isInt8Array,
-  isMap, isMapIterator, isModuleNamespaceObject, isNativeError, isNumberObject, isPromise, isProxy, isRegExp, isSet, isSetIterator, isSharedArrayBuffer,
-  isStringObject, isSymbolObject, isTypedArray, isUint16Array, isUint32Array, isUint8Array, isUint8ClampedArray, isWeakMap, isWeakSet,
+  isAnyArrayBuffer,
+  isArgumentsObject,
+  isArrayBuffer,
+  isArrayBufferView,
+  isAsyncFunction,
+  isBigInt64Array,
+  isBigIntObject,
+  isBigUint64Array,
+  isBooleanObject,
+  isBoxedPrimitive,
+  isDataView,
+  isDate,
+  isExternal,
+  isFloat32Array,
+  isFloat64Array,
+  isGeneratorFunction,
+  isGeneratorObject,
+  isInt16Array,
+  isInt32Array,
+  isInt8Array,
+  isMap,
+  isMapIterator,
+  isModuleNamespaceObject,
+  isNativeError,
+  isNumberObject,
+  isPromise,
+  isProxy,
+  isRegExp,
+  isSet,
+  isSetIterator,
+  isSharedArrayBuffer,
+  isStringObject,
+  isSymbolObject,
+  isTypedArray,
+  isUint16Array,
+  isUint32Array,
+  isUint8Array,
+  isUint8ClampedArray,
+  isWeakMap,
+  isWeakSet,
 };
