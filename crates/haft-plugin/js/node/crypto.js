@@ -1,11 +1,12 @@
-// `crypto`: random values, digests, HMAC and constant-time comparison. No ciphers, keys or key derivation:
-// importing one of their names fails, so that haft can try Bun or Node.
+// `crypto`: random values, digests, HMAC, PBKDF2 and constant-time comparison. Ciphers and keys are refused when used.
 import * as ops from "haft:ops";
+import * as keys from "haft:node/parts/crypto-keys";
 import { Buffer } from "haft:node/parts/buffer";
 import { coded, invalidType, outOfRange } from "haft:node/parts/errors";
 import { bytesOf } from "haft:node/parts/fs-args";
 import { crypto as webcrypto, getRandomValues, randomUUID, subtle } from "haft:web/crypto";
 
+export * from "haft:node/parts/crypto-keys";
 export { getRandomValues, randomUUID, subtle, webcrypto };
 
 const HASHES = ["md5", "sha1", "sha224", "sha256", "sha384", "sha512"];
@@ -136,6 +137,7 @@ export function timingSafeEqual(a, b) {
 }
 
 export default {
+  ...keys,
   Hash,
   Hmac,
   createHash,

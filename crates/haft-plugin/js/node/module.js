@@ -24,6 +24,7 @@ export const builtinModules = [
   "os",
   "path",
   "path/posix",
+  "path/win32",
   "perf_hooks",
   "process",
   "querystring",

@@ -1,6 +1,7 @@
-// `path`: POSIX paths as Node treats them. haft's hosts are POSIX systems, so `win32` is not offered.
+// `path`: POSIX paths as Node treats them; haft's hosts are POSIX systems. `win32` is there for those who ask.
 import { cwd } from "haft:ops";
 import { mustBeString } from "haft:node/parts/errors";
+import win32 from "haft:node/path/win32";
 
 export const sep = "/";
 export const delimiter = ":";
@@ -133,4 +134,7 @@ export const posix = {
   matchesGlob,
 };
 posix.posix = posix;
+posix.win32 = win32;
+win32.posix = posix;
+export { win32 };
 export default posix;

@@ -22,5 +22,8 @@ export default [
   ["format", () => same([path.format({ dir: "/a", base: "b.c" }), path.format({ root: "/", name: "b", ext: ".c" }), path.format({ name: "b", ext: "c" })], ["/a/b.c", "/b.c", "b.c"])],
   ["sep and delimiter", () => same([path.sep, path.delimiter], ["/", ":"])],
   ["posix is the same", () => same(posix.join("a", "b"), path.posix.join("a", "b"))],
+  ["win32 normalize", () => same(["C:/a/../b", "a/b/..", "C:..", "\\\\s\\h\\x\\..", "/a/", "C:", "C:/"].map(path.win32.normalize), ["C:\\b", "a", "C:..", "\\\\s\\h\\", "\\a\\", "C:.", "C:\\"])],
+  ["win32 join and resolve", () => same([path.win32.join("a", "../b", "c"), path.win32.join("C:\\", "x"), path.win32.resolve("C:\\a", "..\\b"), path.win32.resolve("C:\\a", "D:\\b"), path.win32.relative("C:\\a\\b", "C:\\A\\c")], ["b\\c", "C:\\x", "C:\\b", "D:\\b", "..\\c"])],
+  ["win32 parts", () => same([path.win32.dirname("C:\\a\\b"), path.win32.basename("C:\\a\\b.txt", ".txt"), path.win32.extname("a/b.c"), path.win32.isAbsolute("C:/"), path.win32.isAbsolute("C:a"), path.win32.parse("C:\\a\\b.c")], ["C:\\a", "b", ".c", true, false, { root: "C:\\", dir: "C:\\a", base: "b.c", ext: ".c", name: "b" }])],
   ["a path must be a string", () => throws(() => join(5), { code: "ERR_INVALID_ARG_TYPE", name: "TypeError", message: 'The "path" argument must be of type string. Received type number (5)' })],
 ];
