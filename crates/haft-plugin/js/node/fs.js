@@ -92,6 +92,16 @@ export const readv = withBuffer(sync.readvSync, "bytesRead");
 export const writev = withBuffer(sync.writevSync, "bytesWritten");
 
 const streams = () => internal("node/parts/fs-streams");
+// The classes by name, for `instanceof` and `new`, without loading the streams before that.
+const lazyClass = (name) =>
+  new Proxy(function () {}, {
+    construct: (_, args) => new (streams()[name])(...args),
+    apply: (_, self, args) => new (streams()[name])(...args),
+    get: (_, key) =>
+      key === Symbol.hasInstance ? (value) => value instanceof streams()[name] : streams()[name][key],
+  });
+export const ReadStream = lazyClass("ReadStream");
+export const WriteStream = lazyClass("WriteStream");
 export const createReadStream = (path, options) => new (streams().ReadStream)(path, options);
 export const createWriteStream = (path, options) => new (streams().WriteStream)(path, options);
 
@@ -160,11 +170,7 @@ const fs = {
   write,
   writeFile,
   writev,
-  get ReadStream() {
-    return streams().ReadStream;
-  },
-  get WriteStream() {
-    return streams().WriteStream;
-  },
+  ReadStream,
+  WriteStream,
 };
 export default fs;

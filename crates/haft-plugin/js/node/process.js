@@ -199,6 +199,24 @@ Object.defineProperties(process, {
   stdin: lazy("stdin", emptyInput),
 });
 
+// `import { stdout } from "process"` must not load the streams: these stand for them until somebody uses one.
+const standIn = (name) =>
+  new Proxy(
+    {},
+    {
+      get(_, key) {
+        const value = process[name][key];
+        return typeof value === "function" ? value.bind(process[name]) : value;
+      },
+      set: (_, key, value) => Reflect.set(process[name], key, value),
+      has: (_, key) => key in process[name],
+      getPrototypeOf: () => Object.getPrototypeOf(process[name]),
+    },
+  );
+export const stdin = standIn("stdin");
+export const stdout = standIn("stdout");
+export const stderr = standIn("stderr");
+
 // The engine calls this for a promise that nobody caught; true if the person's code took it.
 export const emitUnhandled = (reason, promise) => process.emit("unhandledRejection", reason, promise);
 
@@ -233,3 +251,8 @@ export const on = bound("on");
 export const once = bound("once");
 export const off = bound("off");
 export const emit = bound("emit");
+export const abort = bound("abort");
+export const geteuid = bound("geteuid");
+export const getegid = bound("getegid");
+export const resourceUsage = bound("resourceUsage");
+export const getBuiltinModule = bound("getBuiltinModule");

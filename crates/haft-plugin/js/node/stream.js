@@ -23,6 +23,11 @@ export {
 };
 export const isReadable = (stream) =>
   Boolean(stream?._readableState) && !stream.destroyed && !stream.readableEnded;
+export const isWritable = (stream) =>
+  Boolean(stream?._writableState) && !stream.destroyed && !stream.writableEnded;
+export const isDisturbed = (stream) => Readable.isDisturbed(stream);
+export const isDestroyed = (stream) => Boolean(stream?.destroyed);
+export const destroy = (stream, error) => stream.destroy(error);
 export const isErrored = (stream) => Boolean(stream?.errored);
 export const getDefaultHighWaterMark = (objectMode) => (objectMode ? 16 : 65536);
 export default Object.assign(Stream, {
@@ -37,6 +42,10 @@ export default Object.assign(Stream, {
   getDefaultHighWaterMark,
   isErrored,
   isReadable,
+  isWritable,
+  isDisturbed,
+  isDestroyed,
+  destroy,
   pipeline,
   promises,
 });

@@ -2,7 +2,7 @@
 import * as ops from "haft:ops";
 import { Buffer } from "haft:node/parts/buffer";
 import { coded, unsupported } from "haft:node/parts/errors";
-import { closedHandle, constants, optionsOf, asEncoded, bytesOf, secondsOf } from "haft:node/parts/fs-args";
+import { closedHandle, constants, optionsOf, asEncoded, bytesOf } from "haft:node/parts/fs-args";
 import { Stats } from "haft:node/parts/fs-stats";
 import * as sync from "haft:node/parts/fs-sync";
 
@@ -82,9 +82,6 @@ export class FileHandle {
   }
   async datasync() {
     ops.fsync(this.#open());
-  }
-  async utimes(atime, mtime) {
-    ops.utimes(`/proc/self/fd/${this.#open()}`, secondsOf(atime), secondsOf(mtime), true);
   }
   createReadStream(options) {
     return new (ops.internal("node/parts/fs-streams").ReadStream)(null, {

@@ -41,7 +41,12 @@ export class KeyObject {
 }
 export const getCiphers = () => [];
 export const getCurves = () => [];
-export const constants = { RSA_PKCS1_PADDING: 1, RSA_PKCS1_OAEP_PADDING: 4, RSA_PKCS1_PSS_PADDING: 6, RSA_PSS_SALTLEN_DIGEST: -1 };
+export const constants = {
+  RSA_PKCS1_PADDING: 1,
+  RSA_PKCS1_OAEP_PADDING: 4,
+  RSA_PKCS1_PSS_PADDING: 6,
+  RSA_PSS_SALTLEN_DIGEST: -1,
+};
 
 export function pbkdf2Sync(password, salt, rounds, length, digest) {
   const [key, start] = [bytesOf(password), bytesOf(salt)];

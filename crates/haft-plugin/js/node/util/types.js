@@ -52,6 +52,8 @@ export const isWeakMap = a(WeakMap);
 export const isWeakSet = a(WeakSet);
 export const isModuleNamespaceObject = tagged("Module");
 export const isExternal = () => false;
+export const isKeyObject = () => false;
+export const isCryptoKey = (value) => value?.constructor?.name === "CryptoKey";
 
 export default {
   isAnyArrayBuffer,
@@ -67,6 +69,8 @@ export default {
   isDataView,
   isDate,
   isExternal,
+  isKeyObject,
+  isCryptoKey,
   isFloat32Array,
   isFloat64Array,
   isGeneratorFunction,

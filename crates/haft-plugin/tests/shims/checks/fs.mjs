@@ -86,6 +86,7 @@ export default [
   check("createReadStream of a part", async () => { const chunks = []; for await (const chunk of fs.createReadStream(at("s"), { start: 1, end: 3 })) chunks.push(chunk); same(Buffer.concat(chunks).toString(), "ell"); }),
   check("createReadStream of nothing", async () => same(await new Promise((done) => fs.createReadStream(at("none")).on("error", (e) => done(e.code))), "ENOENT")),
   check("createWriteStream", async () => { const out = fs.createWriteStream(at("ws")); out.write("a"); out.write(Buffer.from("b")); await new Promise((done) => out.end("c", done)); same([readFileSync(at("ws"), "utf8"), out.bytesWritten], ["abc", 3]); }),
+  check("stream classes by name", () => same([fs.createReadStream(at("s")) instanceof fs.ReadStream, new fs.WriteStream(at("ws2")) instanceof fs.WriteStream], [true, true])),
   check("pipe file to file", async () => { await new Promise((done, fail) => fs.createReadStream(at("s")).pipe(fs.createWriteStream(at("s2"))).on("finish", done).on("error", fail)); same(readFileSync(at("s2"), "utf8"), "hello"); }),
   check("constants", () => same([fs.constants.R_OK, fs.constants.O_RDONLY, fsp.constants === fs.constants], [4, 0, true])),
   check("clean up", () => fs.rmSync(dir, { recursive: true })),
