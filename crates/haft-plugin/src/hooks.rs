@@ -8,15 +8,25 @@ use haft::permission::{Answer, Asker, Inquiry, Reply, Request, Told};
 use haft::{BoxError, BoxFuture, Content, Described, Hook, Presented, ToolContext, ToolName};
 use serde_json::{Map, Value, json};
 
+use crate::error::HostError;
 use crate::plugins::{Inner, Plugins};
 
 /// A hook that failed: whose it is, and how.
 #[derive(Debug, thiserror::Error)]
-#[error("the hook {hook} of {file} failed: {why}")]
+#[error("{why}")]
 pub struct HookError {
-    hook: String,
-    file: String,
     why: String,
+}
+
+impl HookError {
+    /// A host names the hook in its own words; of one that is gone, it has to be said.
+    fn new(hook: &str, file: &Path, error: &HostError) -> HookError {
+        let words = error.to_string();
+        match words.contains(hook) {
+            true => HookError { why: words },
+            false => HookError { why: format!("the hook {hook} of {}: {words}", file.display()) },
+        }
+    }
 }
 
 impl Plugins {
@@ -30,11 +40,7 @@ impl Plugins {
     ) -> Result<Value, HookError> {
         for served in self.with_hook(name) {
             let done = served.hook(name, input.clone(), output, context).await;
-            output = done.map_err(|error| HookError {
-                hook: name.to_owned(),
-                file: served.file.path.display().to_string(),
-                why: error.to_string(),
-            })?;
+            output = done.map_err(|error| HookError::new(name, &served.file.path, &error))?;
         }
         Ok(output)
     }
