@@ -10,8 +10,9 @@ use haft::{
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use crate::conversation::{Conversation, RunError, Step, slim};
+use crate::conversation::{Conversation, RunError, Step};
 use crate::interrupt::Interrupt;
+use crate::past::Ending;
 use crate::provider::{Delta, ModelCall, Prompt, ProviderError};
 use crate::reading;
 
@@ -28,7 +29,7 @@ pub(crate) struct Answer<'c> {
     /// The calls under way.
     running: JoinSet<Settled>,
     at_once: Arc<Semaphore>,
-    ended: HashMap<CallId, Ended>,
+    ended: HashMap<CallId, Ending>,
     verdict: Verdict,
 }
 
@@ -202,7 +203,7 @@ impl<'c> Answer<'c> {
     /// Takes down how a call ended.
     fn note(&mut self, settled: Result<Settled, tokio::task::JoinError>) {
         let Ok((call, result)) = settled else { return };
-        let mut ended = match result {
+        let ended = match result {
             Ok(settlement) => Ended::Settled(Box::new(settlement)),
             Err(SettleError::Declined) => {
                 self.verdict = Verdict::Declined;
@@ -214,8 +215,7 @@ impl<'c> Answer<'c> {
             }
             Err(error) => Ended::Broken(haft::causes(&error)),
         };
-        slim(&mut ended);
-        self.ended.insert(call, ended);
+        self.ended.insert(call, ended.into());
     }
 
     /// Awaits the calls, and puts the answer into the conversation.
@@ -262,7 +262,7 @@ impl<'c> Answer<'c> {
     pub(crate) async fn stop(mut self, finish: Finish) -> Result<(), RunError> {
         self.stop_calls().await;
         for call in self.message.calls() {
-            self.ended.entry(call.call.clone()).or_insert(Ended::Cancelled);
+            self.ended.entry(call.call.clone()).or_insert_with(|| Ended::Cancelled.into());
         }
         self.keep(finish).await
     }
@@ -271,8 +271,8 @@ impl<'c> Answer<'c> {
         let Answer { conversation, mut message, ended, .. } = self;
         message.finish = Some(finish);
         let saved = conversation.agency.parts().transcript.save(&conversation.lease, &message).await;
-        conversation.history.messages.push(message);
-        conversation.history.ended.extend(ended);
+        conversation.past.messages.push(message);
+        conversation.past.ended.extend(ended);
         Ok(saved?)
     }
 }

@@ -1,12 +1,13 @@
 //! Summaries: a conversation that becomes too long is told in short, and goes on from there.
 
+use std::sync::Arc;
+
 use haft::{Content, Finish, Message, Part, Role};
 use serde_json::json;
 
-use crate::context;
 use crate::conversation::{Conversation, RunError};
 use crate::interrupt::Interrupt;
-use crate::provider::{Delta, Options, Prompt, ProviderError, Utterance};
+use crate::provider::{Delta, Options, Prompt, ProviderError, Told, Utterance};
 
 /// So much room a model keeps for its answer.
 const ROOM_TOKENS: u64 = 20_000;
@@ -22,7 +23,7 @@ impl Conversation {
     /// Whether the last answer left too little room for the next.
     pub(crate) fn is_too_long(&self) -> bool {
         let Some(limit) = self.served.info.context else { return false };
-        let last = self.history.messages.iter().rfind(|message| message.role == Role::Assistant);
+        let last = self.past.messages.iter().rfind(|message| message.role == Role::Assistant);
         let room = ROOM_TOKENS.min(limit / 4);
         last.is_some_and(|last| !last.is_summary && last.usage.context() > limit.saturating_sub(room))
     }
@@ -30,7 +31,7 @@ impl Conversation {
     /// Has the conversation summarised, and goes on from the summary.
     pub(crate) async fn compact(&mut self, interrupt: &Interrupt) -> Result<(), RunError> {
         self.status("compacting");
-        let mut conversation = context::told(&self.history, &self.pruned, &self.served.model);
+        let mut conversation = self.told().to_vec();
         // What does not fit cannot be summarised either: the oldest goes first.
         let mut summary = loop {
             let prompt = Prompt {
@@ -56,16 +57,16 @@ impl Conversation {
         summary.is_summary = true;
         let parts = self.agency.parts();
         // What the person asked last must stay in their own words.
-        let asked = last_request(&self.history.messages);
+        let asked = last_request(&self.past.messages);
         parts.transcript.save(&self.lease, &summary).await?;
-        self.history.messages.push(summary);
+        self.past.messages.push(summary);
         let mut next = Message::new(Role::User, self.agent.name.clone());
         next.model = Some(self.served.model.clone());
         next.finish = Some(Finish::Stop);
         next.parts = asked;
         next.parts.push(Part::synthetic("Go on with what is left to do; if nothing is, say so."));
         parts.transcript.save(&self.lease, &next).await?;
-        self.history.messages.push(next);
+        self.past.messages.push(next);
         self.tell("session.compacted", json!({})).await;
         Ok(())
     }
@@ -96,11 +97,10 @@ impl Conversation {
 
 /// The newer half of a conversation. No provider takes one that begins with an answer, or with results of calls that are
 /// not in it.
-fn newer_half(conversation: &[Utterance]) -> Vec<Utterance> {
+fn newer_half(conversation: &[Arc<Told>]) -> Vec<Arc<Told>> {
     let newer = conversation.iter().skip(conversation.len().div_ceil(2));
-    let newer = newer.skip_while(|utterance| matches!(utterance, Utterance::Results(_)));
-    let left_out = Utterance::User(vec![Content::Text(LEFT_OUT.to_owned())]);
-    std::iter::once(left_out).chain(newer.cloned()).collect()
+    let newer = newer.skip_while(|told| matches!(told.utterance(), Utterance::Results(_)));
+    std::iter::once(in_words(LEFT_OUT)).chain(newer.cloned()).collect()
 }
 
 /// What a person said last; what haft said in their place is said anew.
@@ -115,9 +115,13 @@ fn last_request(messages: &[Message]) -> Vec<Part> {
     said.into_iter().find(|parts: &Vec<Part>| !parts.is_empty()).unwrap_or_default()
 }
 
-fn with_request(conversation: &[Utterance]) -> Vec<Utterance> {
-    let request = Utterance::User(vec![Content::Text(REQUEST.to_owned())]);
-    conversation.iter().cloned().chain([request]).collect()
+fn with_request(conversation: &[Arc<Told>]) -> Vec<Arc<Told>> {
+    conversation.iter().cloned().chain([in_words(REQUEST)]).collect()
+}
+
+/// What is said in the place of the person.
+fn in_words(text: &str) -> Arc<Told> {
+    Arc::new(Told::new(Utterance::User(vec![Content::Text(text.to_owned())])))
 }
 
 #[cfg(test)]
@@ -127,31 +131,33 @@ mod tests {
     use super::*;
     use crate::provider::{CallResult, Uttered};
 
-    fn user(text: &str) -> Utterance {
-        Utterance::User(vec![Content::Text(text.to_owned())])
+    fn answer(text: &str) -> Arc<Told> {
+        Arc::new(Told::new(Utterance::Assistant(vec![Uttered::Text(text.to_owned())])))
     }
 
-    fn answer(text: &str) -> Utterance {
-        Utterance::Assistant(vec![Uttered::Text(text.to_owned())])
-    }
-
-    fn results() -> Utterance {
+    fn results() -> Arc<Told> {
         let (id, name) = ("a".to_owned(), "read".to_owned());
-        Utterance::Results(vec![CallResult { id, name, content: Vec::new(), is_error: false }])
+        let result = CallResult { id, name, content: Arc::new([]), is_error: false };
+        Arc::new(Told::new(Utterance::Results(vec![result])))
     }
 
     #[test]
     fn what_is_left_of_a_conversation_begins_with_the_person_and_gets_shorter() {
+        let utterance = |told: Option<&Arc<Told>>| told.map(|told| told.utterance().clone());
         let mut conversation =
-            vec![user("go"), answer("one"), results(), answer("two"), results(), answer("three")];
+            vec![in_words("go"), answer("one"), results(), answer("two"), results(), answer("three")];
         let mut lengths = Vec::new();
         while conversation.len() > 2 {
             conversation = newer_half(&conversation);
-            assert_eq!(conversation[0], user(LEFT_OUT));
-            assert!(!matches!(conversation.get(1), Some(Utterance::Results(_))), "{conversation:?}");
+            assert_eq!(utterance(conversation.first()), utterance(Some(&in_words(LEFT_OUT))));
+            assert!(
+                !matches!(utterance(conversation.get(1)), Some(Utterance::Results(_))),
+                "{conversation:?}"
+            );
             lengths.push(conversation.len());
         }
-        assert_eq!((lengths, conversation.last()), (vec![4, 2], Some(&answer("three"))));
+        assert_eq!(lengths, [4, 2]);
+        assert_eq!(utterance(conversation.last()), utterance(Some(&answer("three"))));
     }
 
     #[test]

@@ -1,52 +1,77 @@
 //! A conversation as a model is told it: from its last summary on, with what came of every call.
 
-use std::collections::HashSet;
+use std::sync::Arc;
 
-use haft::{
-    CallId, Content, Ended, History, Input, Interruption, Message, Model, Part, Role, Settlement, told_name,
-};
+use haft::{CallPart, Content, Input, Message, Model, Part, Role, told_name};
 use serde_json::json;
 
-use crate::provider::{CallResult, Utterance, Uttered};
+use crate::past::{self, Ending, Past};
+use crate::provider::{CallResult, Told, Utterance, Uttered};
 
-/// What stands in place of an output that was taken out to make room.
-pub(crate) const CLEARED: &str = "[Old tool result content cleared]";
-/// What a model is told of a call that did not come to an end.
-const INTERRUPTED: &str = "[Tool execution was interrupted]";
 /// The name under which calls that are none stand in the conversation.
 const INVALID: &str = "invalid";
 
-/// Tells the conversation to a model, without what was pruned.
-pub(crate) fn told(history: &History, pruned: &HashSet<CallId>, model: &Model) -> Vec<Utterance> {
-    let messages = since_summary(&history.messages);
-    let mut conversation = Vec::new();
-    for message in messages {
-        match message.role {
-            Role::User => conversation.push(Utterance::User(said(message))),
-            Role::Assistant if message.is_summary => conversation.push(Utterance::User(summary(message))),
-            Role::Assistant => {
-                let own = message.model.as_ref() == Some(model);
-                let uttered: Vec<Uttered> =
-                    message.parts.iter().filter_map(|part| uttered(part, history, own)).collect();
-                if !uttered.is_empty() {
-                    conversation.push(Utterance::Assistant(uttered));
-                }
-                let results: Vec<CallResult> =
-                    message.calls().map(|call| result(call, history, pruned)).collect();
-                if !results.is_empty() {
-                    conversation.push(Utterance::Results(results));
-                }
-            }
+/// What a model was told of a conversation. Nothing that is past changes, so each message is told once.
+#[derive(Default)]
+pub(crate) struct Context {
+    told: Vec<Arc<Told>>,
+    /// So many messages are told, or came before the last summary.
+    messages: usize,
+}
+
+impl Context {
+    /// Tells what has been added to the past.
+    pub(crate) fn catch_up(&mut self, past: &Past, model: &Model) {
+        let summary = summary_at(&past.messages);
+        if summary >= self.messages {
+            *self = Context { told: Vec::new(), messages: summary };
+        }
+        for message in &past.messages[self.messages..] {
+            let said = utterances(message, past, model);
+            self.told.extend(said.into_iter().map(|utterance| Arc::new(Told::new(utterance))));
+        }
+        self.messages = past.messages.len();
+    }
+
+    /// Everything that was told.
+    pub(crate) fn told(&self) -> &[Arc<Told>] {
+        &self.told
+    }
+
+    /// Has everything told anew, because something is to be told otherwise.
+    pub(crate) fn forget(&mut self) {
+        *self = Context::default();
+    }
+}
+
+/// A message as a model is told it.
+fn utterances(message: &Message, past: &Past, model: &Model) -> Vec<Utterance> {
+    let user = |said: Vec<Content>| match said.is_empty() {
+        true => Vec::new(),
+        false => vec![Utterance::User(said)],
+    };
+    match message.role {
+        Role::User => user(said(message)),
+        Role::Assistant if message.is_summary => user(summary(message)),
+        Role::Assistant => {
+            let own = message.model.as_ref() == Some(model);
+            let uttered: Vec<Uttered> =
+                message.parts.iter().filter_map(|part| uttered(part, past, own)).collect();
+            let results: Vec<CallResult> = message.calls().map(|call| result(call, past)).collect();
+            let uttered = (!uttered.is_empty()).then_some(Utterance::Assistant(uttered));
+            let results = (!results.is_empty()).then_some(Utterance::Results(results));
+            uttered.into_iter().chain(results).collect()
         }
     }
-    conversation.retain(|utterance| !matches!(utterance, Utterance::User(said) if said.is_empty()));
-    conversation
 }
 
 /// The messages that still count: the last summary and what follows it.
 pub(crate) fn since_summary(messages: &[Message]) -> &[Message] {
-    let from = messages.iter().rposition(|message| message.is_summary).unwrap_or(0);
-    &messages[from..]
+    &messages[summary_at(messages)..]
+}
+
+fn summary_at(messages: &[Message]) -> usize {
+    messages.iter().rposition(|message| message.is_summary).unwrap_or(0)
 }
 
 fn said(message: &Message) -> Vec<Content> {
@@ -67,7 +92,7 @@ fn summary(message: &Message) -> Vec<Content> {
 }
 
 /// What is opaque goes back only to the model it came from.
-fn uttered(part: &Part, history: &History, is_own: bool) -> Option<Uttered> {
+fn uttered(part: &Part, past: &Past, is_own: bool) -> Option<Uttered> {
     match part {
         Part::Text { text, .. } if text.is_empty() => None,
         Part::Text { text, .. } => Some(Uttered::Text(text.clone())),
@@ -75,7 +100,7 @@ fn uttered(part: &Part, history: &History, is_own: bool) -> Option<Uttered> {
             is_own.then(|| Uttered::Reasoning { text: text.clone(), opaque: opaque.clone() })
         }
         Part::Call(call) => {
-            let (name, input) = match invalid(call, history) {
+            let (name, input) = match invalid(call, past) {
                 Some(input) => (INVALID.to_owned(), Input::Json(input)),
                 None => (call.name.clone(), call.input.clone()),
             };
@@ -87,14 +112,9 @@ fn uttered(part: &Part, history: &History, is_own: bool) -> Option<Uttered> {
 }
 
 /// How a call stands in the conversation that is none: its name or its arguments would make no sense to a provider.
-fn invalid(call: &haft::CallPart, history: &History) -> Option<serde_json::Value> {
-    let rejected = match history.ended.get(&call.call) {
-        Some(Ended::Settled(settlement)) => match &**settlement {
-            Settlement::Rejected(rejection) => rejection.as_invalid(&call.name),
-            Settlement::Completed(_) => None,
-        },
-        Some(_) | None => None,
-    };
+fn invalid(call: &CallPart, past: &Past) -> Option<serde_json::Value> {
+    let rejection = past.ended.get(&call.call).and_then(Ending::rejection);
+    let rejected = rejection.and_then(|rejection| rejection.as_invalid(&call.name));
     match &call.input {
         Input::Malformed { problem, .. } => {
             Some(rejected.unwrap_or_else(|| json!({ "tool": told_name(&call.name), "error": problem })))
@@ -108,44 +128,14 @@ fn invalid(call: &haft::CallPart, history: &History) -> Option<serde_json::Value
     }
 }
 
-fn result(call: &haft::CallPart, history: &History, pruned: &HashSet<CallId>) -> CallResult {
-    let name = match invalid(call, history) {
+fn result(call: &CallPart, past: &Past) -> CallResult {
+    let name = match invalid(call, past) {
         Some(_) => INVALID.to_owned(),
         None => call.name.clone(),
     };
-    let (content, is_error) = match history.ended.get(&call.call) {
-        Some(_) if pruned.contains(&call.call) => (text(CLEARED), false),
-        Some(ended) => outcome(ended),
-        None => (text(INTERRUPTED), true),
+    let (content, is_error) = match past.ended.get(&call.call) {
+        Some(ending) => (ending.content.clone(), ending.is_error()),
+        None => (past::text(past::INTERRUPTED), true),
     };
     CallResult { id: call.provider_id.clone(), name, content, is_error }
-}
-
-fn text(text: &str) -> Vec<Content> {
-    vec![Content::Text(text.to_owned())]
-}
-
-/// What a model is told of how a call ended.
-fn outcome(ended: &Ended) -> (Vec<Content>, bool) {
-    match ended {
-        Ended::Settled(settlement) => match &**settlement {
-            Settlement::Completed(completed) if completed.content.is_empty() => {
-                (text(&completed.text()), false)
-            }
-            Settlement::Completed(completed) => (completed.content.clone(), false),
-            Settlement::Rejected(rejection) => (text(&rejection.to_string()), true),
-        },
-        Ended::Broken(why) => (text(&format!("Tool execution failed: {why}")), true),
-        Ended::Declined => (text("The user declined this call."), true),
-        Ended::Cancelled => (text(INTERRUPTED), true),
-        Ended::Interrupted(interruption) => {
-            let known = match interruption {
-                Interruption::NotStarted => "Nothing was changed.",
-                Interruption::Committed => "What it was to change has been changed.",
-                Interruption::RolledBack => "It had changed some of its files, and these were put back.",
-                Interruption::Unknown => "It is not known what it did; look before you go on.",
-            };
-            (text(&format!("{INTERRUPTED} {known}")), true)
-        }
-    }
 }

@@ -4,15 +4,17 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use haft::{
-    AgentId, BoxError, CallId, CallPart, Ended, Event, Finish, History, Lease, Message, Model, Note, Part,
-    Rejection, Role, SessionId, Settlement, StoreError, TurnError, Usage,
+    AgentId, BoxError, CallId, CallPart, Event, Finish, History, Lease, Message, Model, Note, Part,
+    Rejection, Role, SessionId, StoreError, TurnError, Usage,
 };
 use serde_json::json;
 
 use crate::agency::Agency;
 use crate::agent::{AgentSpec, Served};
+use crate::context::Context;
 use crate::interrupt::Interrupt;
-use crate::provider::ProviderError;
+use crate::past::{Ending, Past};
+use crate::provider::{ProviderError, Told};
 use crate::pruning;
 
 /// A conversation that this process holds. Dropping it stops whatever it does and lets others go on with it.
@@ -21,8 +23,9 @@ pub struct Conversation {
     pub(crate) lease: Lease,
     pub(crate) agent: Arc<AgentSpec>,
     pub(crate) served: Served,
-    pub(crate) history: History,
+    pub(crate) past: Past,
     pub(crate) pruned: HashSet<CallId>,
+    context: Context,
     waits_for_tasks: bool,
     /// How many answers in a row broke off after their calls had begun.
     pub(crate) broken: u32,
@@ -114,10 +117,8 @@ impl Conversation {
         pruned: HashSet<CallId>,
         waits_for_tasks: bool,
     ) -> Conversation {
-        let mut conversation =
-            Conversation { agency, lease, agent, served, history, pruned, waits_for_tasks, broken: 0 };
-        conversation.history.ended.values_mut().for_each(slim);
-        conversation
+        let (past, context) = (Past::new(history, &pruned), Context::default());
+        Conversation { agency, lease, agent, served, past, pruned, context, waits_for_tasks, broken: 0 }
     }
 
     /// The session it is held in.
@@ -137,7 +138,7 @@ impl Conversation {
 
     /// What was said so far.
     pub fn messages(&self) -> &[Message] {
-        &self.history.messages
+        &self.past.messages
     }
 
     /// Says something, and has the agent work until it has no more to do. What arrives meanwhile is said, too. Saying
@@ -224,27 +225,24 @@ impl Conversation {
 
     /// Whether the model has something to answer to.
     fn is_open(&self) -> bool {
-        self.history.messages.last().is_some_and(|last| {
+        self.past.messages.last().is_some_and(|last| {
             last.role == Role::User || last.calls().next().is_some() || last.finish != Some(Finish::Stop)
         })
     }
 
     /// Whether nothing came of the last answer: every call in it was turned away before it began.
     fn is_fruitless(&self) -> bool {
-        let turned_away = |call: &CallPart| match self.history.ended.get(&call.call) {
-            Some(Ended::Settled(settlement)) => match &**settlement {
-                Settlement::Rejected(rejection) => !matches!(rejection, Rejection::Failed(_)),
-                Settlement::Completed(_) => false,
-            },
-            Some(_) | None => false,
+        let turned_away = |call: &CallPart| {
+            let rejection = self.past.ended.get(&call.call).and_then(Ending::rejection);
+            rejection.is_some_and(|rejection| !matches!(rejection, Rejection::Failed(_)))
         };
-        let last = self.history.messages.last();
+        let last = self.past.messages.last();
         last.is_some_and(|last| last.calls().next().is_some() && last.calls().all(turned_away))
     }
 
     /// Whether the model spoke last and called nothing: providers want to be told to go on.
     fn ends_with_words(&self) -> bool {
-        let last = self.history.messages.last();
+        let last = self.past.messages.last();
         last.is_some_and(|last| last.role == Role::Assistant && last.calls().next().is_none())
     }
 
@@ -266,7 +264,7 @@ impl Conversation {
         message.parts = note.parts;
         message.finish = Some(Finish::Stop);
         self.agency.parts().transcript.save(&self.lease, &message).await?;
-        self.history.messages.push(message);
+        self.past.messages.push(message);
         Ok(())
     }
 
@@ -287,19 +285,26 @@ impl Conversation {
         if !parts.settings.prunes {
             return Ok(());
         }
-        let prunable = pruning::prunable(&self.history, &self.pruned);
+        let prunable = pruning::prunable(&self.past);
         if prunable.is_empty() {
             return Ok(());
         }
+        self.past.clear(&prunable);
         self.pruned.extend(prunable);
+        self.context.forget();
         pruning::remember(&*parts.memory, self.lease.session(), &self.pruned).await?;
         Ok(())
     }
 
+    /// The conversation as its model is told it.
+    pub(crate) fn told(&mut self) -> &[Arc<Told>] {
+        self.context.catch_up(&self.past, &self.served.model);
+        self.context.told()
+    }
+
     /// Adds up what the last answer cost, and what it was refused.
     fn count(&self, outcome: &mut Outcome) {
-        let Some(message) = self.history.messages.iter().rfind(|message| message.role == Role::Assistant)
-        else {
+        let Some(message) = self.past.messages.iter().rfind(|message| message.role == Role::Assistant) else {
             return;
         };
         outcome.usage += message.usage;
@@ -307,9 +312,8 @@ impl Conversation {
             text.clone_into(&mut outcome.text);
         }
         for call in message.calls() {
-            if let Some(Ended::Settled(settlement)) = self.history.ended.get(&call.call)
-                && let Settlement::Rejected(rejection @ Rejection::Refused(_)) = &**settlement
-            {
+            let rejection = self.past.ended.get(&call.call).and_then(Ending::rejection);
+            if let Some(rejection @ Rejection::Refused(_)) = rejection {
                 outcome.refused.push(rejection.kind());
             }
         }
@@ -334,26 +338,5 @@ impl Conversation {
 impl Drop for Conversation {
     fn drop(&mut self) {
         self.agency.leave(self.lease.session());
-    }
-}
-
-/// Leaves of an end what a model is told. The rest is on record, and would only take room here.
-pub(crate) fn slim(ended: &mut Ended) {
-    if let Ended::Settled(settlement) = ended
-        && let Settlement::Completed(completed) = &mut **settlement
-    {
-        if completed.content.is_empty() {
-            completed.content.push(haft::Content::Text(completed.text()));
-        }
-        completed.structured = serde_json::Value::Null;
-        let kept = completed.metadata.remove_entry(haft::KEPT);
-        completed.metadata = kept.into_iter().collect();
-        // What was written piece by piece has room for as much again.
-        for content in &mut completed.content {
-            if let haft::Content::Text(text) = content {
-                text.shrink_to_fit();
-            }
-        }
-        completed.content.shrink_to_fit();
     }
 }

@@ -17,6 +17,7 @@ mod compaction;
 mod context;
 mod conversation;
 mod interrupt;
+mod past;
 mod pruning;
 mod reading;
 mod scripted;

@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use haft::{AgentId, BoxFuture, Content, Definition, Finish, Input, Usage};
 use serde_json::{Map, Value};
+
+use crate::wire::words::{Tongue, Words};
 
 /// Somebody who serves models.
 pub trait Provider: Send + Sync {
@@ -32,7 +35,7 @@ pub struct Prompt {
     /// How it is to behave.
     pub system: Vec<String>,
     /// The conversation so far.
-    pub conversation: Vec<Utterance>,
+    pub conversation: Vec<Arc<Told>>,
     /// The tools it may call; none if it may call none.
     pub tools: Vec<Definition>,
     /// How it is to answer.
@@ -50,6 +53,14 @@ pub struct Options {
     pub output_max: Option<u64>,
     /// Fields for its provider alone, passed on as they are.
     pub extra: Map<String, Value>,
+}
+
+/// A part of the conversation that every prompt shares from when it was said: it does not change, and its words are
+/// found once.
+#[derive(Debug)]
+pub struct Told {
+    utterance: Utterance,
+    words: OnceLock<Words>,
 }
 
 /// A part of the conversation, as models are told it.
@@ -96,7 +107,7 @@ pub struct CallResult {
     /// The tool.
     pub name: String,
     /// What the model is given.
-    pub content: Vec<Content>,
+    pub content: Arc<[Content]>,
     /// Whether it failed.
     pub is_error: bool,
 }
@@ -221,6 +232,27 @@ pub enum ProviderError {
         /// What.
         message: String,
     },
+}
+
+impl Told {
+    /// Takes what was said.
+    pub fn new(utterance: Utterance) -> Told {
+        Told { utterance, words: OnceLock::new() }
+    }
+
+    /// What was said.
+    pub fn utterance(&self) -> &Utterance {
+        &self.utterance
+    }
+
+    /// Its words in a tongue. Those of the first who asks are kept: a conversation rarely changes its provider.
+    pub(crate) fn words(&self, tongue: Tongue) -> Vec<Arc<str>> {
+        let kept = self.words.get_or_init(|| tongue.words(&self.utterance));
+        match kept.tongue == tongue {
+            true => kept.elements.clone(),
+            false => tongue.words(&self.utterance).elements,
+        }
+    }
 }
 
 impl ProviderError {

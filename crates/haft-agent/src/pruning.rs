@@ -2,10 +2,11 @@
 
 use std::collections::HashSet;
 
-use haft::{CallId, Content, Ended, History, KEPT, Memory, Role, SessionId, Settlement, StoreError, Topic};
+use haft::{CallId, Content, Memory, Role, SessionId, StoreError, Topic};
 use serde_json::json;
 
 use crate::context::since_summary;
+use crate::past::{Ending, Kind, Past};
 
 /// So many of the newest tokens of output stay.
 const KEPT_TOKENS: u64 = 40_000;
@@ -39,10 +40,10 @@ pub(crate) async fn remember(
 }
 
 /// The calls whose outputs are to be taken out, beside those that are out already.
-pub(crate) fn prunable(history: &History, pruned: &HashSet<CallId>) -> Vec<CallId> {
+pub(crate) fn prunable(past: &Past) -> Vec<CallId> {
     let (mut turns, mut kept, mut freed) = (0, 0, 0);
     let mut out = Vec::new();
-    for message in since_summary(&history.messages).iter().rev() {
+    for message in since_summary(&past.messages).iter().rev() {
         if message.role == Role::User {
             turns += 1;
         }
@@ -50,10 +51,7 @@ pub(crate) fn prunable(history: &History, pruned: &HashSet<CallId>) -> Vec<CallI
             continue;
         }
         for call in message.calls().collect::<Vec<_>>().into_iter().rev() {
-            if pruned.contains(&call.call) {
-                continue;
-            }
-            let Some(tokens) = history.ended.get(&call.call).and_then(size) else { continue };
+            let Some(tokens) = past.ended.get(&call.call).and_then(size) else { continue };
             match kept < KEPT_TOKENS {
                 true => kept += tokens,
                 false => {
@@ -70,20 +68,15 @@ pub(crate) fn prunable(history: &History, pruned: &HashSet<CallId>) -> Vec<CallI
 }
 
 /// About how many tokens an output takes, if it may be taken out.
-fn size(ended: &Ended) -> Option<u64> {
-    let Ended::Settled(settlement) = ended else { return None };
-    let Settlement::Completed(completed) = &**settlement else { return None };
-    if completed.metadata.get(KEPT).is_some_and(|kept| kept == true) {
-        return None;
-    }
+fn size(ending: &Ending) -> Option<u64> {
     let tokens = |content: &Content| match content {
         Content::Text(text) => estimate(text),
         Content::Media { .. } => MEDIA_TOKENS,
     };
-    Some(match completed.content.is_empty() {
-        true => estimate(&completed.text()),
-        false => completed.content.iter().map(tokens).sum(),
-    })
+    match ending.kind {
+        Kind::Output => Some(ending.content.iter().map(tokens).sum()),
+        Kind::Lasting | Kind::Rejected(_) | Kind::Broken => None,
+    }
 }
 
 /// About how many tokens a text is.

@@ -5,13 +5,16 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use haft::{BoxFuture, Finish, Usage};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::provider::{Delta, Deltas, ModelCall, ModelInfo, Prompt, Provider, ProviderError, Utterance};
+use crate::provider::{
+    Delta, Deltas, ModelCall, ModelInfo, Prompt, Provider, ProviderError, Told, Utterance,
+};
 
 const NAME: &str = "scripted";
 
@@ -103,7 +106,8 @@ impl Script {
 
 impl Provider for Script {
     fn answer<'a>(&'a self, prompt: &'a Prompt) -> BoxFuture<'a, Result<Box<dyn Deltas>, ProviderError>> {
-        let given = prompt.conversation.iter().filter(|said| matches!(said, Utterance::Assistant(_))).count();
+        let is_answer = |told: &&Arc<Told>| matches!(told.utterance(), Utterance::Assistant(_));
+        let given = prompt.conversation.iter().filter(is_answer).count();
         let turns = self.turns(prompt.agent.as_str());
         let answer = turns.get(given).cloned().ok_or_else(|| ProviderError::Refused {
             provider: NAME.to_owned(),

@@ -7,7 +7,6 @@ use haft::{Audience, Event, Finish, Message, Registry, Role, StoreError, Turn, T
 use serde_json::json;
 
 use crate::answer::{Answer, Unheard};
-use crate::context;
 use crate::conversation::{Conversation, RunError, Step};
 use crate::interrupt::Interrupt;
 use crate::provider::{Options, Prompt, ProviderError};
@@ -113,7 +112,8 @@ impl Conversation {
         Ok(registry.turn(&spec, parts.services.clone()).await?)
     }
 
-    fn prompt(&self, turn: &Turn, is_last: bool) -> Prompt {
+    fn prompt(&mut self, turn: &Turn, is_last: bool) -> Prompt {
+        let conversation = self.told().to_vec();
         let parts = self.agency.parts();
         let mut system = parts.agents.system(&self.agent, &self.served.model);
         if is_last {
@@ -123,7 +123,7 @@ impl Conversation {
             model: self.served.model.id.clone(),
             agent: self.agent.name.clone(),
             system,
-            conversation: context::told(&self.history, &self.pruned, &self.served.model),
+            conversation,
             tools: turn.definitions().to_vec(),
             options: self.options(),
         }
@@ -146,7 +146,7 @@ impl Conversation {
         message.model = Some(self.served.model.clone());
         message.finish = Some(Finish::Failed(error.to_string()));
         self.agency.parts().transcript.save(&self.lease, &message).await?;
-        self.history.messages.push(message);
+        self.past.messages.push(message);
         Ok(())
     }
 

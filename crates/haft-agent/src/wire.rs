@@ -12,6 +12,7 @@ mod options;
 mod responses;
 mod schema;
 mod sse;
+pub(crate) mod words;
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -24,6 +25,7 @@ use crate::provider::{Delta, Deltas, ModelInfo, Prompt, Provider, ProviderError}
 use fault::Fault;
 use http::{Body, Http};
 pub(crate) use options::merge;
+use words::Request;
 
 /// How long the end of a body is waited for after the end of the answer, so that its connection can be used again.
 const TAIL: Duration = Duration::from_millis(50);
@@ -138,7 +140,7 @@ impl Wire {
         Wire { endpoint, http }
     }
 
-    fn request(&self, prompt: &Prompt) -> Result<(String, Value, Box<dyn Decode>), Fault> {
+    fn request(&self, prompt: &Prompt) -> Result<(String, Request, Box<dyn Decode>), Fault> {
         let base = self.endpoint.base_url.trim_end_matches('/');
         Ok(match self.endpoint.format {
             Format::Chat => {
@@ -175,7 +177,9 @@ impl Provider for Wire {
     fn answer<'a>(&'a self, prompt: &'a Prompt) -> BoxFuture<'a, Result<Box<dyn Deltas>, ProviderError>> {
         Box::pin(async move {
             let (url, request, decoder) = self.request(prompt).map_err(|fault| self.told(fault))?;
-            let body = self.http.post(&url, request).await?;
+            let text = request.text();
+            drop(request);
+            let body = self.http.post(&url, text).await?;
             let answer = Answer {
                 shape: if body.is_document() { Shape::Document(Vec::new()) } else { Shape::Unknown },
                 body,

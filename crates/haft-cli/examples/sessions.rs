@@ -17,7 +17,7 @@ use haft::{
     Registry, Services, SessionId, Viewer,
 };
 use haft_agent::provider::{
-    Delta, Deltas, ModelCall, ModelInfo, Options, Prompt, Provider, ProviderError, Utterance,
+    Delta, Deltas, ModelCall, ModelInfo, Options, Prompt, Provider, ProviderError, Told, Utterance,
 };
 use haft_agent::{
     Agency, AgentSpec, Agents, End, Interrupt, Mode, Models, Own, Parts, Policies, Served, Settings, Start,
@@ -238,7 +238,8 @@ impl Provider for Reader {
             let took = answered.elapsed().as_secs_f64() * 1e3;
             self.reading.turnarounds.lock().unwrap_or_else(PoisonError::into_inner).push(took);
         }
-        let turn = prompt.conversation.iter().filter(|said| matches!(said, Utterance::Assistant(_))).count();
+        let is_answer = |told: &&Arc<Told>| matches!(told.utterance(), Utterance::Assistant(_));
+        let turn = prompt.conversation.iter().filter(is_answer).count();
         let mut deltas = match turn < self.reading.calls {
             true => {
                 let file = self.reading.files.join(format!("f{turn}.txt"));

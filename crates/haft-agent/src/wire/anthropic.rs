@@ -8,21 +8,27 @@ use serde_json::{Value, json};
 use super::calls::{Calls, Draft, Rest};
 use super::fault::{Fault, Report};
 use super::media::{Piece, arguments, call_id, piece, seal, unseal};
+use super::words::{Request, Stretch, Tongue};
 use super::{Decode, Format, options, parse, schema, sse};
 use crate::provider::{CallResult, Delta, Prompt, Utterance, Uttered};
 
 const FORMAT: &str = "anthropic";
 /// The version of the API, which is sent with every request.
 pub(crate) const VERSION: &str = "2023-06-01";
+const MESSAGES: &str = "messages";
+/// How the blocks of thoughts begin.
+const THOUGHTS: [&str; 2] = [r#"{"type":"thinking","#, r#"{"type":"redacted_thinking","#];
+/// What marks a block for the cache, after its other fields.
+const MARK: &str = r#","cache_control":{"type":"ephemeral"}"#;
 /// How many of the last messages are marked for the cache: the end, and where the end was a turn ago.
 const CACHED_MESSAGES: usize = 2;
 
 /// Makes a request. The format wants to know how much may be said.
-pub(crate) fn request(prompt: &Prompt, output_max: u64) -> Result<Value, Fault> {
+pub(crate) fn request(prompt: &Prompt, output_max: u64) -> Result<Request, Fault> {
     let mut request = json!({
         "model": prompt.model,
         "max_tokens": prompt.options.output_max.unwrap_or(output_max),
-        "messages": messages(&prompt.conversation),
+        MESSAGES: null,
         "stream": true,
     });
     let mut system: Vec<Value> = prompt
@@ -51,36 +57,32 @@ pub(crate) fn request(prompt: &Prompt, output_max: u64) -> Result<Value, Fault> 
         request["top_p"] = json!(top_p);
     }
     options::apply(Format::Anthropic, &mut request, &prompt.options.extra);
-    Ok(request)
+    let mut conversation = Tongue::Anthropic.tell(&prompt.conversation);
+    let settled = conversation.len().saturating_sub(CACHED_MESSAGES);
+    conversation[settled..].iter_mut().for_each(mark);
+    Ok(Request { fields: request, place: MESSAGES, conversation })
 }
 
 fn cache(block: &mut Value) {
     block["cache_control"] = json!({ "type": "ephemeral" });
 }
 
-/// The conversation as turns: whatever is said to the model in one go is one message, results first.
-fn messages(conversation: &[Utterance]) -> Vec<Value> {
-    let mut turns: Vec<(&str, Vec<Value>)> = Vec::new();
-    for utterance in conversation {
-        let (role, blocks): (_, Vec<Value>) = match utterance {
-            Utterance::User(content) => ("user", content.iter().filter_map(block).collect()),
-            Utterance::Assistant(said) => ("assistant", said.iter().filter_map(uttered).collect()),
-            Utterance::Results(results) => ("user", results.iter().map(result).collect()),
-        };
-        match turns.last_mut() {
-            Some((last, held)) if *last == role => held.extend(blocks),
-            _ if blocks.is_empty() => {}
-            _ => turns.push((role, blocks)),
-        }
+/// Marks the last block of a message for the cache. Thoughts cannot be marked.
+fn mark(message: &mut Stretch) {
+    let is_thought = |block: &str| THOUGHTS.iter().any(|start| block.starts_with(start));
+    let Some(last) = message.elements.iter_mut().rfind(|block| !is_thought(block)) else { return };
+    if let Some(fields) = last.strip_suffix('}') {
+        *last = format!("{fields}{MARK}}}").into();
     }
-    let marked = turns.len().saturating_sub(CACHED_MESSAGES);
-    for (_, blocks) in &mut turns[marked..] {
-        // Thoughts cannot be marked.
-        let is_markable =
-            |block: &&mut Value| !block["type"].as_str().is_some_and(|kind| kind.contains("thinking"));
-        blocks.iter_mut().rev().find(is_markable).into_iter().for_each(cache);
+}
+
+/// What was said, as blocks of a message.
+pub(crate) fn blocks(utterance: &Utterance) -> Vec<Value> {
+    match utterance {
+        Utterance::User(content) => content.iter().filter_map(block).collect(),
+        Utterance::Assistant(said) => said.iter().filter_map(uttered).collect(),
+        Utterance::Results(results) => results.iter().map(result).collect(),
     }
-    turns.into_iter().map(|(role, content)| json!({ "role": role, "content": content })).collect()
 }
 
 /// Empty texts are refused.

@@ -6,34 +6,37 @@ use serde_json::{Map, Value, json};
 use super::calls::{Calls, Draft};
 use super::fault::Fault;
 use super::media::{Piece, arguments, piece, seal, split, unseal};
+use super::words::{Request, Tongue};
 use super::{Decode, Format, options, parse, reported, schema, sse};
 use crate::provider::{CallResult, Delta, ModelInfo, Prompt, Utterance, Uttered};
 
 const FORMAT: &str = "gemini";
+const CONTENTS: &str = "contents";
 const SIGNATURE: &str = "thoughtSignature";
 /// What Google's documentation gives in place of a signature that does not exist.
 const UNSIGNED: &str = "skip_thought_signature_validator";
 /// What stands before media that a tool returned: not every model takes them within results.
 const MEDIA_OF_RESULTS: &str = "Attached media from tool result:";
 
-/// Makes a request.
-pub(crate) fn request(prompt: &Prompt) -> Result<Value, Fault> {
-    let mut turns: Vec<(&str, Vec<Value>)> = Vec::new();
-    for utterance in &prompt.conversation {
-        let (role, parts): (_, Vec<Value>) = match utterance {
-            Utterance::User(content) => ("user", content.iter().map(part).collect()),
-            Utterance::Assistant(said) => ("model", assistant(said, &prompt.model)),
-            Utterance::Results(results) => ("user", told(results)),
-        };
-        match turns.last_mut() {
-            Some((last, held)) if *last == role => held.extend(parts),
-            _ if parts.is_empty() => {}
-            _ => turns.push((role, parts)),
+/// Whether a model wants its calls signed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Signing {
+    Unknown,
+    Wanted,
+}
+
+impl Signing {
+    fn of(model: &str) -> Signing {
+        match ["gemini-1", "gemini-2", "gemma"].iter().any(|old| model.contains(old)) {
+            true => Signing::Unknown,
+            false => Signing::Wanted,
         }
     }
-    let contents: Vec<Value> =
-        turns.into_iter().map(|(role, parts)| json!({ "role": role, "parts": parts })).collect();
-    let mut request = json!({ "contents": contents });
+}
+
+/// Makes a request.
+pub(crate) fn request(prompt: &Prompt) -> Result<Request, Fault> {
+    let mut request = json!({ CONTENTS: null });
     if !prompt.system.is_empty() {
         let parts: Vec<Value> = prompt.system.iter().map(|text| json!({ "text": text })).collect();
         request["systemInstruction"] = json!({ "parts": parts });
@@ -61,7 +64,17 @@ pub(crate) fn request(prompt: &Prompt) -> Result<Value, Fault> {
         request["generationConfig"] = Value::Object(numbers);
     }
     options::apply(Format::Gemini, &mut request, &wanted.extra);
-    Ok(request)
+    let conversation = Tongue::Gemini(Signing::of(&prompt.model)).tell(&prompt.conversation);
+    Ok(Request { fields: request, place: CONTENTS, conversation })
+}
+
+/// What was said, as parts of contents.
+pub(crate) fn parts(utterance: &Utterance, signing: Signing) -> Vec<Value> {
+    match utterance {
+        Utterance::User(content) => content.iter().map(part).collect(),
+        Utterance::Assistant(said) => assistant(said, signing),
+        Utterance::Results(results) => told(results),
+    }
 }
 
 fn part(content: &Content) -> Value {
@@ -74,11 +87,10 @@ fn part(content: &Content) -> Value {
 }
 
 /// Newer models want the first call of a message signed. One that another model made has a documented stand-in.
-fn assistant(said: &[Uttered], model: &str) -> Vec<Value> {
+fn assistant(said: &[Uttered], signing: Signing) -> Vec<Value> {
     let mut parts: Vec<Value> = said.iter().filter_map(uttered).collect();
-    let wants_signatures = !["gemini-1", "gemini-2", "gemma"].iter().any(|old| model.contains(old));
     let first = parts.iter_mut().find(|part| part.get("functionCall").is_some());
-    if let Some(first) = first.filter(|first| wants_signatures && first.get(SIGNATURE).is_none()) {
+    if let Some(first) = first.filter(|first| signing == Signing::Wanted && first.get(SIGNATURE).is_none()) {
         first[SIGNATURE] = json!(UNSIGNED);
     }
     parts

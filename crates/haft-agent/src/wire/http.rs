@@ -50,14 +50,11 @@ impl Http {
         bare.filter(|value| value.len() >= SECRET_BYTES_MIN).map(str::to_owned).collect()
     }
 
-    /// Sends a document, which is not kept while the answer is waited for: conversations are large.
-    pub(crate) async fn post(&self, url: &str, document: Value) -> Result<Body, ProviderError> {
+    /// Sends a document.
+    pub(crate) async fn post(&self, url: &str, json: String) -> Result<Body, ProviderError> {
         let url = self.url(url)?;
         let request = self.client(&url)?.post(url).header("content-type", "application/json");
-        let mut text = document.to_string();
-        drop(document);
-        text.shrink_to_fit();
-        self.send(request.header("accept", "text/event-stream, application/json").body(text)).await
+        self.send(request.header("accept", "text/event-stream, application/json").body(json)).await
     }
 
     /// Asks for a document.

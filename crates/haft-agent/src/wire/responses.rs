@@ -8,28 +8,19 @@ use serde_json::{Value, json};
 use super::calls::{Calls, Draft, Rest};
 use super::fault::{Fault, Report};
 use super::media::{Piece, arguments, call_id, data_url, piece, seal, unseal};
+use super::words::{Request, Tongue};
 use super::{Decode, Format, options, parse, schema, sse};
 use crate::provider::{CallResult, Delta, Prompt, Utterance, Uttered};
 
 const FORMAT: &str = "responses";
+const INPUT: &str = "input";
 const ENCRYPTED: &str = "reasoning.encrypted_content";
 
 /// Makes a request.
-pub(crate) fn request(prompt: &Prompt) -> Result<Value, Fault> {
-    let mut input = Vec::new();
-    for utterance in &prompt.conversation {
-        match utterance {
-            Utterance::User(content) => {
-                let content: Vec<Value> = content.iter().map(part).collect();
-                input.push(json!({ "role": "user", "content": content }));
-            }
-            Utterance::Assistant(said) => input.extend(said.iter().filter_map(uttered)),
-            Utterance::Results(results) => input.extend(results.iter().map(result)),
-        }
-    }
+pub(crate) fn request(prompt: &Prompt) -> Result<Request, Fault> {
     let mut request = json!({
         "model": prompt.model,
-        "input": input,
+        INPUT: null,
         "stream": true,
         "store": false,
     });
@@ -59,7 +50,20 @@ pub(crate) fn request(prompt: &Prompt) -> Result<Value, Fault> {
         }
     }
     options::apply(Format::Responses, &mut request, &wanted.extra);
-    Ok(request)
+    let conversation = Tongue::Responses.tell(&prompt.conversation);
+    Ok(Request { fields: request, place: INPUT, conversation })
+}
+
+/// What was said, as items of the input.
+pub(crate) fn items(utterance: &Utterance) -> Vec<Value> {
+    match utterance {
+        Utterance::User(content) => {
+            let content: Vec<Value> = content.iter().map(part).collect();
+            vec![json!({ "role": "user", "content": content })]
+        }
+        Utterance::Assistant(said) => said.iter().filter_map(uttered).collect(),
+        Utterance::Results(results) => results.iter().map(result).collect(),
+    }
 }
 
 /// Models that do not think refuse to be asked for their thoughts.

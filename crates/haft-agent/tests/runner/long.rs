@@ -1,5 +1,7 @@
 //! Long conversations: old outputs go, and what does not fit is summarised.
 
+use std::sync::Arc;
+
 use haft_agent::provider::ProviderError;
 use serde_json::json;
 
@@ -26,6 +28,20 @@ async fn old_outputs_make_room_and_new_ones_stay() {
     let cleared = results.iter().take_while(|line| line.contains("content cleared")).count();
     assert!((3..=5).contains(&cleared), "{cleared} outputs were taken out");
     assert!(results[cleared..].iter().all(|line| line.len() > 45_000));
+}
+
+#[tokio::test]
+async fn what_was_said_is_told_once_and_shared_by_every_later_prompt() {
+    let call = json!({ "calls": [{ "tool": "echo", "input": { "text": "a" } }] });
+    let world = Plan::new(json!({ "turns": [call, call, call, { "text": "Done." }] })).build();
+    world.say("go").await;
+    let heard = world.heard.lock().unwrap();
+    let lengths: Vec<usize> = heard.iter().map(|prompt| prompt.conversation.len()).collect();
+    assert_eq!(lengths, [1, 3, 5, 7]);
+    for pair in heard.windows(2) {
+        let both = pair[0].conversation.iter().zip(&pair[1].conversation);
+        assert!(both.into_iter().all(|(earlier, later)| Arc::ptr_eq(earlier, later)));
+    }
 }
 
 #[tokio::test]

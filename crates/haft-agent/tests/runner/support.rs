@@ -146,7 +146,7 @@ impl World {
     pub(crate) fn last_results(&self) -> Vec<CallResult> {
         let heard = self.heard.lock().unwrap();
         let conversation = &heard.last().unwrap().conversation;
-        let results = conversation.iter().rev().find_map(|said| match said {
+        let results = conversation.iter().rev().find_map(|said| match said.utterance() {
             Utterance::Results(results) => Some(results.clone()),
             Utterance::User(_) | Utterance::Assistant(_) => None,
         });
@@ -176,7 +176,7 @@ pub(crate) fn sketch(prompt: &Prompt) -> Vec<String> {
     prompt
         .conversation
         .iter()
-        .map(|said| match said {
+        .map(|said| match said.utterance() {
             Utterance::User(content) => {
                 format!(
                     "user: {}",

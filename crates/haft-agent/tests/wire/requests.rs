@@ -35,10 +35,10 @@ fn tool(name: &str, schema: Value) -> Definition {
 fn everything(opaque: impl Fn(Value) -> Option<Value>, thought: Value) -> Prompt {
     let call =
         |id: &str, input| Uttered::Call { id: id.to_owned(), name: "read".to_owned(), input, opaque: None };
-    let result = |id: &str, content, is_error| CallResult {
+    let result = |id: &str, content: Vec<Content>, is_error| CallResult {
         id: id.to_owned(),
         name: "read".to_owned(),
-        content,
+        content: content.into(),
         is_error,
     };
     let text = |text: &str| Content::Text(text.to_owned());
@@ -100,6 +100,15 @@ fn check(format: Format, thought: Value, expected: Expect) {
     let body = serde_json::to_string_pretty(&request.body).unwrap();
     assert!(!body.contains("secret") && !body.contains(KEY) && !request.line.contains(KEY));
     expected.assert_eq(&format!("{}\n{body}", request.line));
+}
+
+#[test]
+fn what_one_provider_was_told_is_put_into_the_words_of_the_next() {
+    let prompt = || everything(Some, json!("a thought of nobody here"));
+    let shared = prompt();
+    for format in FORMATS.into_iter().chain(FORMATS) {
+        assert_eq!(sent(format, &shared).body, sent(format, &prompt()).body, "{format:?}");
+    }
 }
 
 #[test]

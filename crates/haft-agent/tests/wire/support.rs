@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use haft::{AgentId, Content};
-use haft_agent::provider::{Delta, ModelInfo, Options, Prompt, Provider, ProviderError, Utterance};
+use haft_agent::provider::{Delta, ModelInfo, Options, Prompt, Provider, ProviderError, Told, Utterance};
 use haft_agent::wire::{Endpoint, Format, Key, Wire};
 use serde_json::Value;
 
@@ -206,7 +206,7 @@ pub(crate) fn prompt(conversation: Vec<Utterance>) -> Prompt {
         model: "m-1".to_owned(),
         agent: AgentId::parse("build").unwrap(),
         system: vec!["Be brief.".to_owned()],
-        conversation,
+        conversation: conversation.into_iter().map(|said| Arc::new(Told::new(said))).collect(),
         tools: Vec::new(),
         options: Options::default(),
     }
