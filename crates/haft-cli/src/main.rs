@@ -2,6 +2,7 @@
 
 mod agency;
 mod arguments;
+mod choice;
 mod cli;
 mod commands;
 mod config;

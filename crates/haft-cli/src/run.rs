@@ -31,13 +31,13 @@ use haft_agent::Conversation;
 
 pub(crate) use self::attach::{Attacher, Draft, NamedCalls, Naming, stdin_text};
 use self::interactive::{Interactive, Screen};
-pub(crate) use self::lines::chosen;
 pub(crate) use self::news::{Desk, News, Wire};
 use self::plain::{Plain, can_draw};
 use self::row::{Paint, Row};
 use self::talk::Talk;
 use self::view::View;
 pub(crate) use self::view::{Manner, Showing};
+pub(crate) use self::words::subject;
 use crate::exit::{Exit, Failure};
 use crate::terminal::Terminal;
 

@@ -9,6 +9,7 @@ use crate::commands::when::{moment, now_ms, since};
 use crate::exit::{Exit, Failure};
 use crate::history;
 use crate::location::open_store;
+use crate::run::subject;
 use crate::setting::Setting;
 use crate::terminal::Terminal;
 
@@ -44,7 +45,7 @@ async fn list(
     };
     // Taken first: what ends while the list is printed is rather shown twice than not at all.
     let seen = store.last_event()?;
-    store.calls(&filter)?.iter().try_for_each(|call| print(terminal, call))?;
+    store.calls(&filter)?.iter().try_for_each(|call| print(store, terminal, call))?;
     match args.follow {
         true => follow(store, terminal, &filter, seen).await,
         false => Ok(Exit::Ok),
@@ -65,7 +66,7 @@ async fn follow(
             let Some(id) = event.call.filter(|_| ended) else { continue };
             let Lookup::One(call) = store.call(&id)? else { continue };
             if filter.takes(&call.row) {
-                print(terminal, &call.row)?;
+                print(store, terminal, &call.row)?;
             }
         }
         tokio::select! {
@@ -75,15 +76,15 @@ async fn follow(
     }
 }
 
-fn print(terminal: Terminal, call: &CallRow) -> Result<(), Failure> {
+fn print(store: &Store, terminal: Terminal, call: &CallRow) -> Result<(), Failure> {
     match terminal.json {
         true => terminal.document(&document(call)),
-        false => terminal.line(&line(terminal, call)),
+        false => terminal.line(&line(store, terminal, call)?),
     }
 }
 
 /// One call in one line.
-pub(super) fn line(terminal: Terminal, call: &CallRow) -> String {
+pub(super) fn line(store: &Store, terminal: Terminal, call: &CallRow) -> Result<String, Failure> {
     let style = terminal.out();
     let state = match &call.state {
         State::Completed => style.green("completed"),
@@ -92,8 +93,20 @@ pub(super) fn line(terminal: Terminal, call: &CallRow) -> String {
     };
     let took =
         call.ended_ms.map(|ended| format!("{} ms", (ended - call.called_ms).max(0))).unwrap_or_default();
-    let wanted = visible(&format!("{} {}", call.tool, call.title));
-    format!("{}  {}  {state}  {wanted}  {}", style.dim(&moment(call.called_ms)), call.id, style.dim(&took))
+    let wanted = visible(&format!("{} {}", call.tool, wanted(store, call)?));
+    let (when, took) = (style.dim(&moment(call.called_ms)), style.dim(&took));
+    Ok(format!("{when}  {}  {state}  {wanted}  {took}", call.id))
+}
+
+/// What a call is about: only those that completed have a title.
+fn wanted(store: &Store, call: &CallRow) -> Result<String, Failure> {
+    if !call.title.is_empty() {
+        return Ok(call.title.clone());
+    }
+    Ok(match store.call(call.id.as_str())? {
+        Lookup::One(call) => subject(&call.effective_input()),
+        Lookup::Nothing | Lookup::Several(_) => String::new(),
+    })
 }
 
 /// One call as a document.
@@ -136,7 +149,7 @@ fn show(store: &Store, terminal: Terminal, id: &str) -> Result<Exit, Failure> {
         return Ok(Exit::Ok);
     }
     let style = terminal.out();
-    terminal.line(&line(terminal, &call.row))?;
+    terminal.line(&line(store, terminal, &call.row)?)?;
     terminal.line(&format!(
         "{} {}  {} {}",
         style.dim("session"),

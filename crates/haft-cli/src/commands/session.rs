@@ -72,9 +72,9 @@ async fn show(store: &Store, terminal: Terminal, id: &str) -> Result<Exit, Failu
         return Ok(Exit::Ok);
     }
     terminal.line(&line(terminal, &session))?;
-    let shown = conversation::show(terminal, &said, &calls)?;
+    let shown = conversation::show(store, terminal, &said, &calls)?;
     for call in calls.iter().filter(|call| !shown.contains(&call.id)) {
-        terminal.line(&format!("  {}", log::line(terminal, call)))?;
+        terminal.line(&format!("  {}", log::line(store, terminal, call)?))?;
     }
     Ok(Exit::Ok)
 }

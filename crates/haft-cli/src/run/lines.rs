@@ -5,6 +5,7 @@ use tokio::sync::oneshot;
 
 use super::news::{Asked, Inquiring};
 use super::row::{Paint, Row};
+use crate::choice::chosen;
 
 /// A question that waits for lines.
 pub(crate) enum LineQuestion {
@@ -166,19 +167,4 @@ fn question_rows(question: &Inquired) -> Vec<Row> {
         rows.push(said("  several can be chosen, separated by commas"));
     }
     rows
-}
-
-/// What a line chooses: options by number, or else one's own words.
-pub(crate) fn chosen(question: &Inquired, line: &str) -> Option<Vec<String>> {
-    let numbers = line.split([',', ' ']).filter(|word| !word.is_empty());
-    let label = |word: &str| {
-        let number: usize = word.parse().ok()?;
-        Some(question.options.get(number.checked_sub(1)?)?.label.clone())
-    };
-    let labels: Option<Vec<String>> = numbers.map(label).collect();
-    match labels {
-        Some(labels) if labels.len() == 1 || (question.is_multiple && !labels.is_empty()) => Some(labels),
-        _ if question.takes_words && !line.is_empty() => Some(vec![line.to_owned()]),
-        _ => None,
-    }
 }

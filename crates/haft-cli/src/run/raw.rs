@@ -63,3 +63,50 @@ pub(crate) fn write(bytes: &[u8]) -> io::Result<()> {
     out.write_all(bytes)?;
     out.flush()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::process::{Command, Stdio};
+
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+    use super::*;
+
+    const AT_A_TERMINAL: &str = "HAFT_TEST_AT_A_TERMINAL";
+
+    /// What the next test runs at a terminal; it does nothing elsewhere.
+    #[test]
+    fn panics_while_keys_come_one_by_one() {
+        if std::env::var_os(AT_A_TERMINAL).is_none() {
+            return;
+        }
+        let _raw = Raw::enter().unwrap();
+        let modes = tcgetattr(rustix::stdio::stdin()).unwrap();
+        assert!(!modes.local_modes.intersects(LocalModes::ECHO | LocalModes::ICANON), "it is as it was");
+        panic!("on purpose");
+    }
+
+    #[test]
+    fn a_panic_puts_the_terminal_back() {
+        let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
+        grantpt(&ours).unwrap();
+        unlockpt(&ours).unwrap();
+        let name = ptsname(&ours, Vec::new()).unwrap().into_string().unwrap();
+        let theirs = File::options().read(true).write(true).open(name).unwrap();
+        let modes = || {
+            let modes = tcgetattr(&theirs).unwrap();
+            (modes.local_modes, modes.input_modes, format!("{:?}", modes.special_codes))
+        };
+        let before = modes();
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "run::raw::tests::panics_while_keys_come_one_by_one", "--nocapture"]);
+        command.env(AT_A_TERMINAL, "1").stdin(Stdio::from(theirs.try_clone().unwrap()));
+        let output = command.output().unwrap();
+        let [said, told] =
+            [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text).into_owned());
+        assert!(!output.status.success() && format!("{said}{told}").contains("on purpose"), "{said}{told}");
+        assert!(said.as_bytes().windows(PASTE_OFF.len()).any(|bytes| bytes == PASTE_OFF), "{said:?}");
+        assert_eq!(modes(), before);
+    }
+}

@@ -47,13 +47,21 @@ pub(crate) fn size(bytes: u64) -> String {
 
 /// What a call is about, before it has a title: the first text in its input, with paths as seen from the project.
 pub(crate) fn about(input: &Value, directory: &str) -> String {
+    let text = first_text(input);
+    match text.strip_prefix(directory).and_then(|rest| rest.strip_prefix('/')) {
+        Some(rest) if !rest.is_empty() => first_line(rest),
+        _ => first_line(text),
+    }
+}
+
+/// What a call is about, as it was written.
+pub(crate) fn subject(input: &Value) -> String {
+    first_line(first_text(input))
+}
+
+fn first_text(input: &Value) -> &str {
     let fields = input.as_object().into_iter().flat_map(|fields| fields.values());
-    let text = fields.into_iter().find_map(Value::as_str).unwrap_or_default();
-    let text = match text.strip_prefix(directory).and_then(|rest| rest.strip_prefix('/')) {
-        Some(rest) if !rest.is_empty() => rest,
-        _ => text,
-    };
-    first_line(text)
+    fields.into_iter().find_map(Value::as_str).unwrap_or_default()
 }
 
 /// The first line of a text, and a sign if there is more.
@@ -87,5 +95,6 @@ mod tests {
         assert_eq!(about(&json!({ "filePath": "/wsx/a.rs" }), "/ws"), "/wsx/a.rs");
         assert_eq!(about(&json!({ "command": "\nmake\nmake test" }), "/ws"), "make …");
         assert_eq!(about(&json!([1]), "/ws"), "");
+        assert_eq!(subject(&json!({ "limit": 1, "filePath": "/ws/src/a.rs" })), "/ws/src/a.rs");
     }
 }

@@ -25,6 +25,8 @@ fn every_call_is_on_record_with_its_end() {
     assert_eq!(ends[3], ("read", "error", &"denied".into()));
     assert_eq!(place.run(&["log", "--status", "denied", "--json"]).out.lines().count(), 1);
     assert_eq!(place.run(&["log", "--tool", "raed", "--json"]).out.lines().count(), 1);
+    let failed = place.run(&["log", "--status", "failed"]).out;
+    assert!(failed.contains("read nope"), "what did not complete is told by its input: {failed}");
     let call = log[0]["call"].as_str().unwrap();
     let shown = place.run(&["log", "show", call]);
     assert!(shown.code == 0 && shown.out.contains("a.txt") && shown.out.contains("1: x"), "{}", shown.out);

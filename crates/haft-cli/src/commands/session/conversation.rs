@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use haft::{CallId, Finish, Message, Part, Role, visible, visible_lines};
-use haft_store::CallRow;
+use haft_store::{CallRow, Store};
 use serde_json::{Value, json};
 
 use crate::commands::log;
@@ -12,6 +12,7 @@ use crate::terminal::Terminal;
 
 /// Prints the messages with their calls, and returns the calls that were among them.
 pub(super) fn show(
+    store: &Store,
     terminal: Terminal,
     said: &[Message],
     calls: &[CallRow],
@@ -38,10 +39,10 @@ pub(super) fn show(
                 Part::Call(call) => {
                     shown.insert(call.call.clone());
                     let begun = calls.iter().find(|row| row.id == call.call);
-                    let line = begun.map_or_else(
-                        || format!("{}  never begun  {}", call.call, visible(&call.name)),
-                        |row| log::line(terminal, row),
-                    );
+                    let line = match begun {
+                        Some(row) => log::line(store, terminal, row)?,
+                        None => format!("{}  never begun  {}", call.call, visible(&call.name)),
+                    };
                     terminal.line(&format!("  {line}"))?;
                 }
             }

@@ -5,10 +5,10 @@ use haft::{InquiryId, visible};
 use haft_store::{Answered, PendingInquiry};
 use serde_json::{Value, json};
 
+use crate::choice::chosen;
 use crate::commands::when::{moment, now_ms};
 use crate::exit::{Exit, Failure};
 use crate::location::open_store;
-use crate::run::chosen;
 use crate::setting::Setting;
 use crate::terminal::Terminal;
 
@@ -61,24 +61,12 @@ fn read(questions: &[Inquired], answers: &[String]) -> Result<Vec<Vec<String>>, 
             .hint("give --answer once for each question, in their order"));
     }
     let one = |(question, answer): (&Inquired, &String)| {
-        let label = |option: &haft::permission::Choice| option.label.eq_ignore_ascii_case(answer.trim());
-        let named = question.options.iter().find(|option| label(option));
-        let chosen = named.map(|option| vec![option.label.clone()]).or_else(|| chosen(question, answer));
-        // Numbers that are no option's are a slip and no words of one's own.
-        let is_slip = |chosen: &[String]| chosen == [answer.as_str()] && is_numbers(answer);
-        let may_slip = named.is_none() && !question.options.is_empty();
-        let chosen = chosen.filter(|chosen| !(may_slip && is_slip(chosen)));
-        chosen.ok_or_else(|| {
+        chosen(question, answer).ok_or_else(|| {
             Failure::usage(format_args!("{answer:?} is no answer to {:?}", visible(&question.question)))
                 .hint("give the number or the label of an option")
         })
     };
     questions.iter().zip(answers).map(one).collect()
-}
-
-/// Whether an answer is made of nothing but the numbers by which options are chosen.
-fn is_numbers(answer: &str) -> bool {
-    answer.chars().all(|letter| letter.is_ascii_digit() || matches!(letter, ',' | ' '))
 }
 
 pub(super) fn print(terminal: Terminal, inquiry: &PendingInquiry) -> Result<(), Failure> {
