@@ -16,6 +16,7 @@ mod listening;
 mod pool;
 mod position;
 mod problems;
+mod pulling;
 mod servers;
 mod shared;
 mod waiting;

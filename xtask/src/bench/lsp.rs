@@ -16,6 +16,8 @@ use super::settler::{Program, built};
 
 const REQUESTS: usize = 301;
 const CHANGES: usize = 101;
+const TYPED: usize = 31;
+const TYPESCRIPT: &str = "typescript-language-server";
 const SOURCE: &str = "int add(int a, int b) { return a + b; }\nint main(void) { return add(1, 2); }\n";
 
 pub(super) fn run() -> Result<()> {
@@ -35,13 +37,20 @@ pub(super) fn run() -> Result<()> {
     } else {
         println!("clangd is not there (apt-get install clangd)");
     }
-    changed(&program, &scratch.0)
+    changed(&program, &scratch.0)?;
+    match Command::new(TYPESCRIPT).arg("--version").stdout(Stdio::null()).status() {
+        Ok(_) => without_versions(&program, &scratch.0),
+        Err(_) => {
+            println!("{TYPESCRIPT} is not there (npm install -g {TYPESCRIPT} typescript)");
+            Ok(())
+        }
+    }
 }
 
 /// One question, asked through haft and asked bare.
 fn asked(program: &Program, directory: &Path, file: &str, server: &Path) -> Result<()> {
     let mut settler = program.start(directory)?;
-    let mut bare = Bare::start(server, directory, &directory.join(file))?;
+    let mut bare = Bare::start(&mut Command::new(server), directory, &directory.join(file), "c", SOURCE)?;
     let input = json!({"operation": "hover", "filePath": file, "line": 2, "character": 25});
     let contestants: [Contestant<'_>; 2] = [
         Box::new(|| {
@@ -85,6 +94,39 @@ fn changed(program: &Program, directory: &Path) -> Result<()> {
     Ok(())
 }
 
+/// How long an edit takes with a server that names no versions, and when that server tells by itself what it found.
+fn without_versions(program: &Program, directory: &Path) -> Result<()> {
+    let text = |at: usize| format!("export const word: string = {at};\n");
+    let file = directory.join("a.ts");
+    fs::write(directory.join("tsconfig.json"), "{}")?;
+    fs::write(&file, text(0))?;
+    let mut settler = program.start(directory)?;
+    let mut bare =
+        Bare::start(Command::new(TYPESCRIPT).arg("--stdio"), directory, &file, "typescript", &text(0))?;
+    bare.published()?;
+    let mut at = (0, 0);
+    let contestants: [Contestant<'_>; 2] = [
+        Box::new(|| {
+            let (old, new) = (text(at.0), text(at.0 + 1));
+            at.0 += 1;
+            let settled =
+                settler.settle("edit", &json!({"filePath": "a.ts", "oldString": old, "newString": new}))?;
+            ensure!(settled.completed && !settled.text.contains("not known"), "{}", settled.text);
+            Ok(settled.milliseconds)
+        }),
+        Box::new(|| {
+            at.1 += 1;
+            bare.change(at.1 + 1, &text(at.1))
+        }),
+    ];
+    let [haft, bare] = compete(TYPED, contestants)?;
+    println!(
+        "{TYPESCRIPT}: an edit takes {:.1} ms with what it broke; the server tells by itself {:.1} ms after a change, of {TYPED} edits",
+        haft.median, bare.median
+    );
+    Ok(())
+}
+
 fn name(at: usize) -> String {
     if at == 0 { String::new() } else { format!("_{at}") }
 }
@@ -98,17 +140,23 @@ struct Bare {
 }
 
 impl Bare {
-    fn start(server: &Path, directory: &Path, file: &Path) -> Result<Bare> {
-        let mut command = Command::new(server);
+    fn start(
+        command: &mut Command,
+        directory: &Path,
+        file: &Path,
+        language: &str,
+        text: &str,
+    ) -> Result<Bare> {
         command.current_dir(directory).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn()?;
         let says = child.stdin.take().context("it has no stdin")?;
         let hears = BufReader::new(child.stdout.take().context("it has no stdout")?);
         let uri = format!("file://{}", file.display());
         let mut bare = Bare { child, says, hears, file: uri.clone() };
-        bare.ask("initialize", &json!({"processId": null, "rootUri": null, "capabilities": {}}))?;
+        let capabilities = json!({"textDocument": {"publishDiagnostics": {}}});
+        bare.ask("initialize", &json!({"processId": null, "rootUri": null, "capabilities": capabilities}))?;
         bare.say(&json!({"jsonrpc": "2.0", "method": "initialized", "params": {}}))?;
-        let document = json!({"uri": uri, "languageId": "c", "version": 1, "text": SOURCE});
+        let document = json!({"uri": uri, "languageId": language, "version": 1, "text": text});
         let params = json!({"textDocument": document});
         bare.say(&json!({"jsonrpc": "2.0", "method": "textDocument/didOpen", "params": params}))?;
         Ok(bare)
@@ -119,6 +167,21 @@ impl Bare {
         let params = json!({"textDocument": {"uri": self.file}, "position": {"line": 1, "character": 24}});
         self.ask("textDocument/hover", &params)?;
         Ok(started.elapsed().as_secs_f64() * 1e3)
+    }
+
+    /// Changes the file, and waits until the server tells what it found.
+    fn change(&mut self, version: usize, text: &str) -> Result<f64> {
+        let started = Instant::now();
+        let document = json!({"uri": self.file, "version": version});
+        let params = json!({"textDocument": document, "contentChanges": [{"text": text}]});
+        self.say(&json!({"jsonrpc": "2.0", "method": "textDocument/didChange", "params": params}))?;
+        self.published()?;
+        Ok(started.elapsed().as_secs_f64() * 1e3)
+    }
+
+    fn published(&mut self) -> Result<()> {
+        while self.hear()?["method"] != "textDocument/publishDiagnostics" {}
+        Ok(())
     }
 
     fn ask(&mut self, method: &str, params: &Value) -> Result<()> {

@@ -22,8 +22,18 @@ fn block(bench: &Bench, file: &str, lines: &str) -> String {
 
 #[test]
 fn only_what_is_new_is_told_whatever_the_server_does() {
-    // With versions, with old ones before, without versions in two steps, only when asked, and slowly.
-    for modes in [&[][..], &["stale"], &["no-versions"], &["pull"], &["slow"]] {
+    // With versions, with old ones before, without versions in two steps, only when asked, and slowly; with old ones
+    // while it is asked by a command, and without an answer to that.
+    let all: [&[&str]; 7] = [
+        &[],
+        &["stale"],
+        &["no-versions"],
+        &["pull"],
+        &["slow"],
+        &["tsserver"],
+        &["no-tsserver", "no-versions"],
+    ];
+    for modes in all {
         let Some(bench) = faking(modes) else { return };
         bench.file("a.fake", "bad old\nfine\npoor\n");
         let told = bench.edit("a.fake", "fine", "better\nbad new");

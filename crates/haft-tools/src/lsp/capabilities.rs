@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::position::Units;
+use super::pulling::Pulling;
 use super::{address, answers};
 
 /// What a server can do.
@@ -12,8 +13,8 @@ use super::{address, answers};
 pub(super) struct Capabilities {
     /// What it counts the characters of a line in.
     pub(super) units: Units,
-    /// Whether it tells what it finds when it is asked.
-    pub(super) can_be_asked: bool,
+    /// How it is asked what it finds, if it can be.
+    pub(super) pulling: Option<Pulling>,
     /// Whether it wants to know when a file is saved.
     pub(super) wants_saves: bool,
     told: Value,
@@ -26,7 +27,7 @@ impl Capabilities {
         let is_there = |value: &Value| !matches!(value, Value::Null | Value::Bool(false));
         Capabilities {
             units: Units::chosen(told["positionEncoding"].as_str()),
-            can_be_asked: is_there(&told["diagnosticProvider"]),
+            pulling: Pulling::of(&told),
             wants_saves: is_there(&told["textDocumentSync"]["save"]),
             told,
         }

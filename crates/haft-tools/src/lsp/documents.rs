@@ -137,12 +137,21 @@ impl Documents {
         Some(("textDocument/didClose", json!({ "textDocument": { "uri": address::of(path) } })))
     }
 
+    /// Learns from what the server tells by itself whether it names versions.
+    pub(super) fn note_publication(&mut self, version: Option<i32>) {
+        self.gives_versions = Some(version.is_some() || self.gives_versions == Some(true));
+    }
+
     /// Takes what the server found, by itself or when asked. What is about a file that is not open, or about a version
-    /// that is gone, is of no use.
+    /// that is gone, is of no use; nor is what may be, where something else certainly is about this one.
     pub(super) fn find(&mut self, path: &Path, version: Option<i32>, diagnostics: &Value, units: Units) {
         let Some(document) = self.open.get_mut(path) else { return };
-        self.gives_versions = Some(version.is_some() || self.gives_versions == Some(true));
-        if version.is_some_and(|version| version < document.version) {
+        let has_certain = |found: &Found| found.is_certain && found.version == document.version;
+        let is_old = match version {
+            Some(version) => version < document.version,
+            None => document.found.as_ref().is_some_and(has_certain),
+        };
+        if is_old {
             return;
         }
         let is_first = document.found.as_ref().is_none_or(|found| found.version < document.version);
@@ -193,6 +202,9 @@ mod tests {
         assert!(documents.get(path).unwrap().found.is_none());
         documents.find(path, Some(2), &json!([]), Units::Utf16);
         assert!(documents.get(path).unwrap().found.as_ref().is_some_and(|found| found.is_certain));
+        // Whatever says nothing of a version may be older.
+        documents.find(path, None, &json!([{ "message": "old" }]), Units::Utf16);
+        assert!(documents.get(path).unwrap().found.as_ref().is_some_and(|found| found.problems.is_empty()));
         documents.find(Path::new("/p/other.rs"), Some(2), &json!([]), Units::Utf16);
         assert!(documents.get(Path::new("/p/other.rs")).is_none());
     }

@@ -13,6 +13,7 @@ use tokio::sync::{oneshot, watch};
 use super::answers::{self, Asked};
 use super::capabilities::Capabilities;
 use super::documents::Documents;
+use super::position::Units;
 use super::{address, framing};
 
 /// Between being asked to end and being made to.
@@ -204,7 +205,7 @@ impl Shared {
             "textDocument/publishDiagnostics" => {
                 let Some(path) = params["uri"].as_str().and_then(address::path) else { return };
                 let version = params["version"].as_i64().and_then(|version| i32::try_from(version).ok());
-                self.found(&path, version, &params["diagnostics"]);
+                self.published(&path, version, &params["diagnostics"]);
             }
             "$/progress" => {
                 let token = params["token"].to_string();
@@ -225,15 +226,28 @@ impl Shared {
         self.tell_news();
     }
 
-    /// Takes what the server found in a file.
-    pub(super) fn found(&self, path: &Path, version: Option<i32>, diagnostics: &Value) {
-        let units = match &*self.phase.borrow() {
-            Phase::Ready(capabilities) => capabilities.units,
-            Phase::Starting | Phase::Gone(_) => return,
-        };
+    /// Takes what the server found in a file, by itself.
+    fn published(&self, path: &Path, version: Option<i32>, diagnostics: &Value) {
+        let Some(units) = self.units() else { return };
         let mut state = self.state();
         state.silences = 0;
+        state.documents.note_publication(version);
         state.documents.find(path, version, diagnostics, units);
+    }
+
+    /// Takes what the server found in a version of a file when it was asked.
+    pub(super) fn pulled(&self, path: &Path, version: i32, diagnostics: &Value) {
+        let Some(units) = self.units() else { return };
+        let mut state = self.state();
+        state.silences = 0;
+        state.documents.find(path, Some(version), diagnostics, units);
+    }
+
+    fn units(&self) -> Option<Units> {
+        match &*self.phase.borrow() {
+            Phase::Ready(capabilities) => Some(capabilities.units),
+            Phase::Starting | Phase::Gone(_) => None,
+        }
     }
 
     pub(super) fn tell_news(&self) {

@@ -4,10 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::json;
 use tokio::time::Instant;
 
-use super::address;
 use super::client::Client;
 use super::shared::RequestError;
 use crate::after::Problem;
@@ -32,6 +30,15 @@ enum Step {
     WaitFor(Duration),
 }
 
+/// What is taken for findings of a version.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Believed {
+    /// Only what the server says is of it: it was asked, and will answer.
+    Versions,
+    /// Also what comes after it was sent and is followed by nothing else, and silence.
+    Quiet,
+}
+
 impl Client {
     /// The problems of a version of a file. Those of a later version will do.
     pub(super) async fn findings(
@@ -43,9 +50,10 @@ impl Client {
         let limit = self.lenience(deadline.saturating_duration_since(Instant::now()));
         let findings = async {
             tokio::select! {
-                found = self.published(path, version) => found,
-                () = self.asked_for(path, version, limit) => unreachable!("it never ends"),
+                found = self.published(path, version, Believed::Versions) => return found,
+                () = self.pull(path, version, limit) => {}
             }
+            self.published(path, version, Believed::Quiet).await
         };
         match tokio::time::timeout(limit, findings).await {
             Ok(found) => found,
@@ -84,14 +92,19 @@ impl Client {
         limit.min((limit / 2u32.pow(silences)).max(SILENT_MIN))
     }
 
-    async fn published(&self, path: &Path, version: i32) -> Result<Arc<[Problem]>, RequestError> {
+    async fn published(
+        &self,
+        path: &Path,
+        version: i32,
+        believed: Believed,
+    ) -> Result<Arc<[Problem]>, RequestError> {
         let mut news = self.shared().news.subscribe();
         loop {
             news.borrow_and_update();
             if let Some(ended) = self.ended() {
                 return Err(RequestError::Gone(ended));
             }
-            let closed = match self.step(path, version) {
+            let closed = match self.step(path, version, believed) {
                 Step::Done(problems) => return Ok(problems),
                 Step::WaitForNews => news.changed().await.is_err(),
                 Step::WaitFor(time) => {
@@ -104,13 +117,19 @@ impl Client {
         }
     }
 
-    fn step(&self, path: &Path, version: i32) -> Step {
+    fn step(&self, path: &Path, version: i32, believed: Believed) -> Step {
         let state = self.state();
         let Some(document) = state.documents.get(path) else { return Step::WaitForNews };
         let Some(found) = &document.found else { return Step::WaitForNews };
+        if found.version >= version && found.is_certain {
+            return Step::Done(found.problems.clone());
+        }
+        if believed == Believed::Versions {
+            return Step::WaitForNews;
+        }
         if found.version >= version {
             let left = SETTLING.saturating_sub(found.at.elapsed());
-            return match found.is_certain || left.is_zero() {
+            return match left.is_zero() {
                 true => Step::Done(found.problems.clone()),
                 false => Step::WaitFor(left),
             };
@@ -124,21 +143,5 @@ impl Client {
             Some(left) if !left.is_zero() => Step::WaitFor(left),
             Some(_) | None => Step::Done(found.problems.clone()),
         }
-    }
-
-    /// Asks a server that tells when it is asked; what it answers is then found like what it tells by itself.
-    async fn asked_for(&self, path: &Path, version: i32, limit: Duration) {
-        if let Ok(capabilities) = self.ready(limit).await
-            && capabilities.can_be_asked
-        {
-            let params = json!({ "textDocument": { "uri": address::of(path) } });
-            if let Ok(report) = self.request("textDocument/diagnostic", &params, limit).await
-                && report["kind"] == "full"
-            {
-                self.shared().found(path, Some(version), &report["items"]);
-                self.shared().tell_news();
-            }
-        }
-        std::future::pending::<()>().await;
     }
 }
