@@ -6,6 +6,7 @@ mod support;
 
 mod agent;
 mod bad_input;
+mod certificates;
 mod commands;
 mod contract;
 mod documents;
