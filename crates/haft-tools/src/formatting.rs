@@ -41,6 +41,11 @@ pub struct FormatterEntry {
     pub extensions: Option<Vec<String>>,
 }
 
+/// The names of the formatters that are built in.
+pub fn built_in_formatters() -> impl Iterator<Item = &'static str> {
+    builtin::names()
+}
+
 /// The formatters of a location.
 pub struct Formatters {
     workspace: Workspace,

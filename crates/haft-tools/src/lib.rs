@@ -19,6 +19,7 @@ pub mod front_matter;
 pub mod fuzzing;
 mod jobs;
 mod instructions;
+mod listed;
 mod lsp;
 pub mod page;
 mod patches;
@@ -43,10 +44,13 @@ pub use actions::action_of;
 pub use after::{AfterChange, Aftermath, Problem, Verdict};
 pub use code::{CodeSearching, SourceStores};
 pub use encoding::{Encoding, NotText, Text, Unencodable, decode};
-pub use formatting::{FORMATTING_TIME, FormatterEntry, Formatters};
+pub use formatting::{FORMATTING_TIME, FormatterEntry, Formatters, built_in_formatters};
 pub use instructions::{Instruction, InstructionPlaces, LoadedInstructions, load_instructions};
 pub use jobs::Jobs;
-pub use lsp::{DIAGNOSING_TIME, Diagnosing, KnownServer, LanguageServers, Languages, LspLimits, ServerEntry};
+pub use lsp::{
+    DIAGNOSING_TIME, Diagnosing, KnownServer, LanguageServers, Languages, LspLimits, ServerEntry,
+    built_in_servers,
+};
 pub use patches::uses_patches;
 pub use plans::plan_file;
 pub use process::{Confinement, Processes, ProfileName};

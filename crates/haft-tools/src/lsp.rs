@@ -42,6 +42,11 @@ pub const DIAGNOSING_TIME: Duration = Duration::from_secs(15);
 /// Larger files are not shown to servers.
 pub(crate) const TEXT_BYTES_MAX: usize = 4 << 20;
 
+/// The names of the language servers that are built in.
+pub fn built_in_servers() -> impl Iterator<Item = &'static str> {
+    servers::names()
+}
+
 /// What is configured of a language server.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ServerEntry {
@@ -166,7 +171,7 @@ impl StartError {
         StartError::Absent {
             name: known.name.clone(),
             command: known.command[0].clone(),
-            install: (!known.install.is_empty()).then(|| known.install.to_owned()),
+            install: (!known.own.install.is_empty()).then(|| known.own.install.to_owned()),
         }
     }
 }
@@ -192,7 +197,7 @@ impl LanguageServers {
             extensions: known.extensions.clone(),
             program: self.pool.program(known, self.pool.workspace().directory()),
             command: known.command.join(" "),
-            install: known.install.to_owned(),
+            install: known.own.install.to_owned(),
         };
         self.known.iter().map(listed).collect()
     }

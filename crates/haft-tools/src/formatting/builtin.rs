@@ -3,33 +3,33 @@
 //! Those that reliably format their standard input are used so: they need no copy and no right to write anything.
 
 use super::FormatterEntry;
+use crate::listed::{self, Listed, Wish};
 
-/// A formatter.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Known {
-    pub(super) name: String,
-    /// How the names of its files end, with the dot.
-    pub(super) extensions: Vec<String>,
-    /// The program and its arguments, in which `$FILE` stands for the file.
-    pub(super) command: Vec<String>,
-    pub(super) environment: Vec<(String, String)>,
+/// A formatter. In its command `$FILE` stands for the file.
+pub(super) type Known = Listed<Formatter>;
+
+/// What only formatters have.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Formatter {
     pub(super) takes: Takes,
     pub(super) needs: Needs,
 }
 
 /// What a formatter formats.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Takes {
     /// Its standard input, to its standard output.
     Input,
     /// A file, in place.
+    #[default]
     File,
 }
 
 /// What makes a formatter the project's own, besides its program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Needs {
     /// Nothing: its language has no other.
+    #[default]
     Nothing,
     /// One of these files, with such a text in it, beside the file or above.
     File(&'static [(&'static str, &'static str)]),
@@ -89,52 +89,34 @@ const ROWS: &[Row] = &[
     ("zig", &[".zig", ".zon"], &["zig", "fmt", "$FILE"], Takes::File, Needs::Nothing),
 ];
 
-/// Those that are built in, changed and joined by what is configured.
-pub(super) fn known(entries: &[FormatterEntry]) -> Vec<Known> {
-    let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
-    let mut known: Vec<Known> = ROWS
-        .iter()
-        .map(|(name, extensions, command, takes, needs)| Known {
-            name: (*name).to_owned(),
-            extensions: owned(extensions),
-            command: owned(command),
-            environment: Vec::new(),
-            takes: *takes,
-            needs: *needs,
-        })
-        .collect();
-    for entry in entries {
-        let at = known.iter().position(|known| known.name == entry.name);
-        let base = at.map(|at| known.remove(at));
-        if let Some(configured) = configured(base, entry) {
-            known.insert(at.unwrap_or(known.len()), configured);
-        }
-    }
-    known
+/// The names of those that are built in.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    ROWS.iter().map(|row| row.0)
 }
 
-/// A formatter as it is configured; `None` if it is not to be used, or if it is not known what it would do.
-fn configured(base: Option<Known>, entry: &FormatterEntry) -> Option<Known> {
-    if entry.disabled {
-        return None;
-    }
-    let mut known = base.unwrap_or_else(|| Known {
-        name: entry.name.clone(),
-        extensions: Vec::new(),
-        command: Vec::new(),
-        environment: Vec::new(),
-        takes: Takes::File,
-        needs: Needs::Nothing,
-    });
-    if let Some(command) = &entry.command {
+/// Those that are built in, changed and joined by what is configured.
+pub(super) fn known(entries: &[FormatterEntry]) -> Vec<Known> {
+    let built_in = |(name, extensions, command, takes, needs): &Row| {
+        Listed::built_in(name, extensions, command, Formatter { takes: *takes, needs: *needs })
+    };
+    listed::joined(ROWS.iter().map(built_in), entries, FormatterEntry::wish, |own, entry| {
         // Whoever names a command wants it to be used.
-        known = Known { command: command.clone(), takes: Takes::File, needs: Needs::Nothing, ..known };
+        if entry.command.is_some() {
+            *own = Formatter::default();
+        }
+    })
+}
+
+impl FormatterEntry {
+    fn wish(&self) -> Wish<'_> {
+        Wish {
+            name: &self.name,
+            disabled: self.disabled,
+            command: self.command.as_deref(),
+            environment: &self.environment,
+            extensions: self.extensions.as_deref(),
+        }
     }
-    if let Some(extensions) = &entry.extensions {
-        known.extensions.clone_from(extensions);
-    }
-    known.environment.extend(entry.environment.iter().cloned());
-    (!known.command.is_empty() && !known.extensions.is_empty()).then_some(known)
 }
 
 #[cfg(test)]
@@ -170,9 +152,9 @@ mod tests {
         let by_name = |name: &str| found.iter().find(|known| known.name == name);
         assert!(by_name("gofmt").is_none() && by_name("endless").is_none());
         assert_eq!(by_name("rustfmt").unwrap().extensions, [".rs", ".rs.in"]);
-        assert_eq!(by_name("rustfmt").unwrap().takes, Takes::Input);
+        assert_eq!(by_name("rustfmt").unwrap().own.takes, Takes::Input);
         let prettier = by_name("prettier").unwrap();
-        assert_eq!((prettier.takes, prettier.needs), (Takes::File, Needs::Nothing));
+        assert_eq!((prettier.own.takes, prettier.own.needs), (Takes::File, Needs::Nothing));
         assert_eq!(by_name("mine").unwrap().command, ["y", "$FILE"]);
         assert_eq!(found.len(), ROWS.len());
     }

@@ -29,13 +29,10 @@ impl Chosen<'_> {
 impl Formatters {
     /// A formatter with its program, if it is for the file.
     pub(super) fn choose<'a>(&self, known: &'a Known, file: &LeftFile) -> Option<Chosen<'a>> {
-        let name = file.place().real().file_name()?.to_string_lossy();
-        // A name that is nothing but the ending has none.
-        let is_for = |ending: &String| name.len() > ending.len() && name.ends_with(ending.as_str());
-        if !known.extensions.iter().any(is_for) {
+        if !known.is_for(file.place().real()) {
             return None;
         }
-        let beside = match known.needs {
+        let beside = match known.own.needs {
             Needs::Nothing => None,
             Needs::File(files) => {
                 let has =

@@ -58,7 +58,7 @@ impl Formatters {
             return Err(FormatError::NoTime);
         }
         let bytes_max = GROWTH_BYTES_MAX + GROWTH_MAX * text.len();
-        let made = match chosen.known.takes {
+        let made = match chosen.known.own.takes {
             Takes::Input => self.run_on_input(chosen, file, text, bytes_max, limit).await?,
             Takes::File => self.run_on_copy(chosen, file, text, bytes_max, limit).await?,
         };

@@ -134,7 +134,7 @@ impl Pool {
         let serving = serving.map_err(|source| StartError::Start { name: name(), source })?;
         let purpose = Purpose {
             root: root.to_owned(),
-            initialization: known.initialization.clone(),
+            initialization: known.own.initialization.clone(),
             idle: self.limits.idle,
         };
         let client = Client::new(serving, purpose);

@@ -7,16 +7,14 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::ServerEntry;
+use crate::listed::{self, Listed, Wish};
 
 /// A language server.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Known {
-    pub(super) name: String,
-    /// How the names of its files end, with the dot, or whole names.
-    pub(super) extensions: Vec<String>,
-    /// The program and its arguments.
-    pub(super) command: Vec<String>,
-    pub(super) environment: Vec<(String, String)>,
+pub(super) type Known = Listed<Server>;
+
+/// What only language servers have.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Server {
     /// What it is told when it is started.
     pub(super) initialization: Value,
     /// Files that make a directory the root of a project; the first list that is found anywhere above counts.
@@ -99,22 +97,12 @@ const LANGUAGES: &[(&str, &str)] = &[
 ];
 
 impl Known {
-    /// Whether it is for files of this name.
-    pub(super) fn is_for(&self, path: &Path) -> bool {
-        let Some(name) = path.file_name().map(|name| name.to_string_lossy()) else { return false };
-        self.extensions.iter().any(|ending| match ending.starts_with('.') {
-            // A name that is nothing but the ending has none.
-            true => name.len() > ending.len() && name.ends_with(ending.as_str()),
-            false => name == ending.as_str(),
-        })
-    }
-
     /// The root of the project that a file belongs to: the nearest directory with one of the files that make one, not
     /// above `base`; or else `base` itself.
     pub(super) fn root(&self, file: &Path, base: &Path) -> PathBuf {
         let above = || file.ancestors().skip(1).take_while(|directory| directory.starts_with(base));
         let has = |directory: &Path, names: &[&str]| names.iter().any(|name| directory.join(name).exists());
-        let found = self.roots.iter().find_map(|names| above().find(|directory| has(directory, names)));
+        let found = self.own.roots.iter().find_map(|names| above().find(|directory| has(directory, names)));
         found.unwrap_or(base).to_owned()
     }
 }
@@ -127,55 +115,37 @@ pub(super) fn language(path: &Path) -> String {
     known.map_or(ending.to_lowercase(), |(_, language)| (*language).to_owned())
 }
 
-/// Those that are built in, changed and joined by what is configured.
-pub(super) fn known(entries: &[ServerEntry]) -> Vec<Known> {
-    let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
-    let built_in = |(name, extensions, command, roots, install): &Row| Known {
-        name: (*name).to_owned(),
-        extensions: owned(extensions),
-        command: owned(command),
-        environment: Vec::new(),
-        initialization: initialization(name),
-        roots,
-        install,
-    };
-    let mut known: Vec<Known> = ROWS.iter().map(built_in).collect();
-    for entry in entries {
-        let at = known.iter().position(|known| known.name == entry.name);
-        let base = at.map(|at| known.remove(at));
-        if let Some(configured) = configured(base, entry) {
-            known.insert(at.unwrap_or(known.len()), configured);
-        }
-    }
-    known
+/// The names of those that are built in.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    ROWS.iter().map(|row| row.0)
 }
 
-/// A server as it is configured; `None` if it is not to be used, or if it is not known what it would do.
-fn configured(base: Option<Known>, entry: &ServerEntry) -> Option<Known> {
-    if entry.disabled {
-        return None;
+/// Those that are built in, changed and joined by what is configured.
+pub(super) fn known(entries: &[ServerEntry]) -> Vec<Known> {
+    let built_in = |(name, extensions, command, roots, install): &Row| {
+        let own = Server { initialization: initialization(name), roots, install };
+        Listed::built_in(name, extensions, command, own)
+    };
+    listed::joined(ROWS.iter().map(built_in), entries, ServerEntry::wish, |own, entry| {
+        if entry.command.is_some() {
+            own.install = "";
+        }
+        if let Some(initialization) = &entry.initialization {
+            own.initialization = initialization.clone();
+        }
+    })
+}
+
+impl ServerEntry {
+    fn wish(&self) -> Wish<'_> {
+        Wish {
+            name: &self.name,
+            disabled: self.disabled,
+            command: self.command.as_deref(),
+            environment: &self.environment,
+            extensions: self.extensions.as_deref(),
+        }
     }
-    let mut known = base.unwrap_or_else(|| Known {
-        name: entry.name.clone(),
-        extensions: Vec::new(),
-        command: Vec::new(),
-        environment: Vec::new(),
-        initialization: Value::Null,
-        roots: &[],
-        install: "",
-    });
-    if let Some(command) = &entry.command {
-        known.command.clone_from(command);
-        known.install = "";
-    }
-    if let Some(extensions) = &entry.extensions {
-        known.extensions.clone_from(extensions);
-    }
-    if let Some(initialization) = &entry.initialization {
-        known.initialization = initialization.clone();
-    }
-    known.environment.extend(entry.environment.iter().cloned());
-    (!known.command.is_empty() && !known.extensions.is_empty()).then_some(known)
 }
 
 /// What a built-in server is told. One that would build the project by itself is told not to, because that runs code of
@@ -221,7 +191,7 @@ mod tests {
         ]);
         let by_name = |name: &str| found.iter().find(|known| known.name == name);
         assert!(by_name("gopls").is_none() && by_name("endless").is_none());
-        assert_eq!(by_name("rust").unwrap().initialization, json!({ "a": 1 }));
+        assert_eq!(by_name("rust").unwrap().own.initialization, json!({ "a": 1 }));
         assert_eq!(by_name("rust").unwrap().command, ["rust-analyzer"]);
         assert!(by_name("mine").unwrap().is_for(Path::new("/a/b.y")));
         assert_eq!(found.len(), ROWS.len());
