@@ -150,6 +150,18 @@ pub(crate) enum Problem {
         /// The permission that is asked for.
         instead: &'static str,
     },
+    /// A formatter or language server that is not built in, and that it is not known how to use.
+    #[error("this has no effect: {name} is no {kind} that is built in, and has no {missing}{}", did_you_mean(.nearest.as_deref()))]
+    IdleProgram {
+        /// Its name, as it was written.
+        name: String,
+        /// What it is to be.
+        kind: &'static str,
+        /// What it would need.
+        missing: &'static str,
+        /// The name that was probably meant.
+        nearest: Option<String>,
+    },
     /// More rules than anyone can have written.
     #[error("more than {max} permission rules")]
     TooManyRules {

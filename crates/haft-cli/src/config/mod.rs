@@ -2,7 +2,7 @@
 //!
 //! [`discover`] says which sources there are and in which order; [`text`] reads one and puts in what it refers to;
 //! [`parse`] and [`markdown`] make [`node`]s of it that know their places; [`schema`] checks the keys; [`rules`] takes the permission
-//! rules out, [`merge`] joins the rest. Everything is read once.
+//! rules out, [`merge`] joins the rest, and [`idle`] looks at what came of it. Everything is read once.
 //!
 //! Until the person trusts a project, its files can only narrow: their rules count where they are stricter, nothing
 //! in them is replaced by variables or other files, and none of their other keys has any effect.
@@ -11,6 +11,7 @@ mod agents;
 mod defaults;
 mod discover;
 mod error;
+mod idle;
 mod markdown;
 mod merge;
 mod node;
@@ -110,7 +111,10 @@ impl Config {
             };
             loading.source(source, standing)?;
         }
-        let Loading { collector, config, .. } = loading;
+        let Loading { collector, mut config, .. } = loading;
+        let mut warnings = Warnings::default();
+        idle::warn(&config.merged, &mut warnings);
+        config.warnings.extend(warnings.into_list());
         Ok(Config { reasons: collector.reasons, ..config })
     }
 

@@ -71,6 +71,8 @@ enum Holds {
 /// What the texts of a list must be.
 #[derive(Clone, Copy)]
 enum Texts {
+    /// Anything.
+    Any,
     /// A command that names the file it is for.
     CommandOnFile,
     /// Endings of names.
@@ -82,6 +84,7 @@ enum Texts {
 impl Texts {
     fn expected(self) -> &'static str {
         match self {
+            Texts::Any => "an array of texts",
             Texts::CommandOnFile => "an array of texts with \"$FILE\" in one of its arguments",
             Texts::Endings => "an array of texts that begin with a dot",
             Texts::Command => "an array of texts, the program first",
@@ -90,6 +93,7 @@ impl Texts {
 
     fn are(self, texts: &[&str]) -> bool {
         match self {
+            Texts::Any => true,
             Texts::CommandOnFile => texts.iter().skip(1).any(|text| text.contains("$FILE")),
             Texts::Endings => texts.iter().all(|text| text.starts_with('.')),
             Texts::Command => texts.first().is_some_and(|program| !program.is_empty()),
@@ -134,10 +138,10 @@ const COMPACTION: &[Key] = &[
     both("tail_turns", Holds::Any),
 ];
 
-const SKILLS: &[Key] = &[both("paths", Holds::List), both("urls", Holds::List)];
+const SKILLS: &[Key] = &[both("paths", Holds::Texts(Texts::Any)), both("urls", Holds::Texts(Texts::Any))];
 
 const PROVIDER: &[Key] = &[
-    both("env", Holds::List),
+    both("env", Holds::Texts(Texts::Any)),
     both("models", Holds::Table),
     both("npm", Holds::Text),
     both("options", Holds::Table),
@@ -165,7 +169,7 @@ const EXPERIMENTAL: &[Key] = &[
     haft("parallel", Holds::Switch),
     haft("plan_mode", Holds::Switch),
     both("policies", Holds::Any),
-    both("primary_tools", Holds::List),
+    both("primary_tools", Holds::Texts(Texts::Any)),
 ];
 
 const FILES: &[Key] = &[
@@ -191,11 +195,11 @@ const LSP: &[Key] = &[
 
 /// The name of a profile, or all of this.
 const SANDBOX: &[Key] = &[
-    haft("hosts", Holds::List),
+    haft("hosts", Holds::Texts(Texts::Any)),
     haft("memory", Holds::Count),
     haft("network", Holds::Switch),
     haft("profile", Holds::Text),
-    haft("writable", Holds::List),
+    haft("writable", Holds::Texts(Texts::Any)),
 ];
 /// The program, or all of this.
 const SHELL: &[Key] = &[haft("program", Holds::Text), haft("background_after", Holds::Count)];
@@ -229,13 +233,13 @@ const TOP: &[Key] = &[
     both("command", Holds::Any),
     both("compaction", Holds::Keys(COMPACTION)),
     both("default_agent", Holds::Text),
-    both("disabled_providers", Holds::List),
-    both("enabled_providers", Holds::List),
+    both("disabled_providers", Holds::Texts(Texts::Any)),
+    both("enabled_providers", Holds::Texts(Texts::Any)),
     both("enterprise", Holds::Any),
     both("experimental", Holds::Keys(EXPERIMENTAL)),
     haft("files", Holds::Keys(FILES)),
     both("formatter", Holds::SwitchOrNamed(FORMATTER)),
-    both("instructions", Holds::List),
+    both("instructions", Holds::Texts(Texts::Any)),
     haft("journal", Holds::Keys(RETENTION)),
     both("keybinds", Holds::Any),
     both("layout", Holds::Any),
@@ -330,21 +334,16 @@ fn check_value(
                 Some("true, false or an object")
             }
         },
-        Holds::Texts(must) => {
-            let texts = value.as_list().map(|items| items.iter().map(Node::as_text).collect());
-            let texts: Option<Vec<&str>> = texts.unwrap_or_default();
-            texts.is_none_or(|texts| !must.are(&texts)).then_some(must.expected())
-        }
         Holds::Plugins => return check_plugins(value),
         Holds::EnginesByFile => {
             let Kind::Object(entries) = &value.kind else { return Err(value.expected("an object")) };
             let engine = |entry: &Entry| check_word(&entry.value, &["embedded", "bun", "node"], ENGINE);
             return entries.iter().try_for_each(engine);
         }
+        Holds::Texts(must) => return check_texts(value, *must),
         Holds::TextsByName => {
-            let is_text = |entry: &Entry| entry.value.as_text().is_some();
-            let is_table = matches!(value.kind, Kind::Object(_));
-            (!is_table || !value.entries().iter().all(is_text)).then_some("an object of texts")
+            check_all_texts(value.entries().iter().map(|entry| &entry.value))?;
+            (!matches!(value.kind, Kind::Object(_))).then_some("an object of texts")
         }
     };
     expected.map_or(Ok(()), |expected| Err(value.expected(expected)))
@@ -364,6 +363,18 @@ fn check_plugins(value: &Node) -> Result<(), ConfigError> {
         Some(item) => Err(item.expected("the name of a plugin, or an array of its name and its options")),
         None => Ok(()),
     }
+}
+
+fn check_texts(value: &Node, must: Texts) -> Result<(), ConfigError> {
+    let Some(items) = value.as_list() else { return Err(value.expected(must.expected())) };
+    check_all_texts(items.iter())?;
+    let texts: Vec<&str> = items.iter().filter_map(Node::as_text).collect();
+    if must.are(&texts) { Ok(()) } else { Err(value.expected(must.expected())) }
+}
+
+/// What is no text is told where it stands.
+fn check_all_texts<'n>(mut items: impl Iterator<Item = &'n Node>) -> Result<(), ConfigError> {
+    items.find(|item| item.as_text().is_none()).map_or(Ok(()), |item| Err(item.expected("a text")))
 }
 
 fn check_address(value: &Node) -> Result<(), ConfigError> {

@@ -456,7 +456,7 @@ fn a_formatter_that_could_do_nothing_is_an_error_where_it_stands() {
         repo/haft.jsonc:1:21: expected an object, found true
         repo/haft.jsonc:1:33: expected an array of texts with "$FILE" in one of its arguments, found an array
         repo/haft.jsonc:1:36: expected an array of texts that begin with a dot, found an array
-        repo/haft.jsonc:1:37: expected an object of texts, found an object
+        repo/haft.jsonc:1:43: expected a text, found 1
         repo/haft.jsonc:1:22: unknown key "comand"; did you mean "command"?"#]]
     .assert_eq(
         &[
@@ -493,4 +493,60 @@ fn a_language_server_that_could_do_nothing_is_an_error_where_it_stands() {
         .map(complaint)
         .join("\n"),
     );
+}
+
+#[test]
+fn items_of_lists() {
+    haft(
+        r#"{"instructions": ["a.md", 7]}"#,
+        &expect![[r#"
+        repo/haft.jsonc:1:27: expected a text, found 7
+          1 | {"instructions": ["a.md", 7]}
+            |                           ^"#]],
+    );
+    for text in [
+        r#"{"skills": {"urls": [null]}}"#,
+        r#"{"skills": {"paths": [["a"]]}}"#,
+        r#"{"sandbox": {"hosts": [1]}}"#,
+        r#"{"sandbox": {"writable": [{}]}}"#,
+        r#"{"enabled_providers": [true]}"#,
+        r#"{"disabled_providers": [0]}"#,
+        r#"{"experimental": {"primary_tools": [1]}}"#,
+        r#"{"provider": {"a": {"env": [1]}}}"#,
+        r#"{"formatter": {"mine": {"command": ["mine", 1]}}}"#,
+        r#"{"lsp": {"mine": {"env": {"A": 1}}}}"#,
+    ] {
+        let complaint = World::with("repo/haft.jsonc", text).complaint();
+        assert!(complaint.contains(": expected a text, found "), "{text}: {complaint}");
+    }
+}
+
+#[test]
+fn programs_that_nothing_comes_of() {
+    haft(
+        r#"{"formatter": {"prettierr": {"environment": {"A": "b"}}}}"#,
+        &expect![[r#"
+        repo/haft.jsonc:1:16: this has no effect: "prettierr" is no formatter that is built in, and has no command; did you mean "prettier"?
+          1 | {"formatter": {"prettierr": {"environment": {"A": "b"}}}}
+            |                ^^^^^^^^^^^"#]],
+    );
+    opencode(
+        r#"{"lsp": {"mine": {"command": ["mine"]}, "goplz": {"disabled": true}}}"#,
+        &expect![[r#"
+        repo/opencode.json:1:10: this has no effect: "mine" is no language server that is built in, and has no extensions
+          1 | {"lsp": {"mine": {"command": ["mine"]}, "goplz": {"disabled": true}}}
+            |          ^^^^^^
+        repo/opencode.json:1:41: this has no effect: "goplz" is no language server that is built in, and has no command; did you mean "gopls"?
+          1 | {"lsp": {"mine": {"command": ["mine"]}, "goplz": {"disabled": true}}}
+            |                                         ^^^^^^^"#]],
+    );
+    // What one file begins, another may finish; and what is built in needs nothing more.
+    let world = World::with(
+        "home/.config/haft/haft.jsonc",
+        r#"{"lsp": {"mine": {"command": ["mine"]}, "rust": {}}}"#,
+    )
+    .file("repo/opencode.json", r#"{"lsp": {"mine": {"extensions": [".m"]}}, "formatter": {"gofmt": {}}}"#);
+    assert_eq!(world.complaint(), "");
+    let off = r#"{"lsp": {"mine": {"disabled": true, "command": ["mine"]}}}"#;
+    assert_eq!(World::with("repo/haft.jsonc", off).complaint(), "");
 }
