@@ -128,12 +128,14 @@ impl Remark {
         if let Some(verdict) = &self.verdict {
             return self.judged(verdict);
         }
+        let but =
+            self.error.as_ref().map_or_else(String::new, |error| format!("\nNot all went well: {error}"));
         match (&self.error, self.changed, self.diff.is_empty()) {
             (_, true, false) => {
-                Some(format!("The {step} {name} then changed {file}:\n{}", self.diff.trim_end()))
+                Some(format!("The {step} {name} then changed {file}:\n{}{but}", self.diff.trim_end()))
             }
             (_, true, true) => {
-                Some(format!("The {step} {name} then changed {file}; read it before you edit it again."))
+                Some(format!("The {step} {name} then changed {file}; read it before you edit it again.{but}"))
             }
             (Some(error), false, _) => Some(format!("The {step} {name} left {file} as it is: {error}")),
             (None, false, _) => None,

@@ -152,7 +152,10 @@ impl Changing {
                 change.diff().clone_into(&mut diff);
             }
             match self.commit_finish(file, change, context).await {
-                Ok(left) => finished = Some((at, left)),
+                Ok((left, doubt)) => {
+                    finished = Some((at, left));
+                    error = doubt.or(error);
+                }
                 Err(why) => error = Some(why.to_string()),
             }
         }
@@ -168,16 +171,19 @@ impl Changing {
         (Remark { step, file, name: by, changed, diff, error, verdict, path }, finished)
     }
 
+    /// Returns also whether there is doubt that it lasts.
     async fn commit_finish(
         &self,
         file: &LeftFile,
         change: FileChange,
         context: &ToolContext,
-    ) -> Result<LeftFile, ToolError> {
+    ) -> Result<(LeftFile, Option<String>), ToolError> {
         let finished = file.finished(&change);
         match self.commit(change.alone(self.action()), context).await? {
-            Ok(()) => Ok(finished),
-            Err(changed) => Err(changed.into()),
+            Ok(()) => Ok((finished, None)),
+            // It stands, and what it was made of is on the disk.
+            Err(doubt @ WorkspaceError::NotDurable { .. }) => Ok((finished, Some(doubt.to_string()))),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -202,7 +208,8 @@ impl Changing {
             };
             let changed = match self.commit(changes, context).await? {
                 Ok(()) => return Ok((outcome, left)),
-                Err(changed) => changed,
+                Err(changed @ WorkspaceError::Changed { .. }) => changed,
+                Err(error) => return Err(error.into()),
             };
             if attempt == ATTEMPTS_MAX || !self.is_allowed(&questions, context).await? {
                 return Err(changed.into());
@@ -245,7 +252,7 @@ impl Changing {
         Ok(true)
     }
 
-    /// Asks, and makes the changes that were agreed to; within, that a file changed since they were planned.
+    /// Asks, and makes the changes that were agreed to; within, why they could not be made.
     async fn commit(
         &self,
         changes: ChangeSet,
@@ -254,8 +261,8 @@ impl Changing {
         let permit = self.gate.grant(context, changes).await?;
         let _alone = self.workspace.alone().await;
         let changed = match self.workspace.change(permit).await {
-            Err(changed @ WorkspaceError::Changed { .. }) => return Ok(Err(changed)),
-            changed => changed?,
+            Err(error) => return Ok(Err(error)),
+            Ok(changed) => changed,
         };
         for file in changed {
             if let Some(digest) = &file.digest {

@@ -13,24 +13,38 @@ use scene::{Deed, State};
 
 const TEXT: &str = "first\nsecond\nthird\n";
 const EDITED: &str = "first\nzweite\nthird\n";
+const FORMATTED: &str = "first\nZweite\nthird\n";
 
 #[test]
 fn an_edit_survives_every_fault() {
     sweep::sweep(&Deed {
-        prepare: &[],
         command: &["call", "edit", "filePath=a.txt", "oldString=second", "newString=zweite"],
         old: &[("a.txt", Some(TEXT))],
         new: &[("a.txt", Some(EDITED))],
+        ..Deed::PLAIN
+    });
+}
+
+#[test]
+fn a_formatted_edit_survives_every_fault() {
+    sweep::sweep(&Deed {
+        command: &["call", "edit", "filePath=a.txt", "oldString=second", "newString=zweite"],
+        old: &[("a.txt", Some(TEXT))],
+        new: &[("a.txt", Some(FORMATTED))],
+        // Half-way it leaves what is most harmful: an empty file.
+        formatter: Some("read line < \"$1\"; : > \"$1\"; printf \"$line\\nZweite\\nthird\\n\" > \"$1\""),
+        unformatted: &[("a.txt", Some(EDITED))],
+        ..Deed::PLAIN
     });
 }
 
 #[test]
 fn a_write_survives_every_fault() {
     sweep::sweep(&Deed {
-        prepare: &[],
         command: &["call", "write", "filePath=new/deep/b.txt", "content=b"],
         old: &[("a.txt", Some(TEXT)), ("new/deep/b.txt", None)],
         new: &[("a.txt", Some(TEXT)), ("new/deep/b.txt", Some("b"))],
+        ..Deed::PLAIN
     });
 }
 
@@ -70,11 +84,11 @@ const PATCHED: State = &[
 #[test]
 fn a_patch_of_several_files_survives_every_fault() {
     let command = &["call", "apply_patch", PATCH];
-    sweep::sweep(&Deed { prepare: &[], command, old: UNPATCHED, new: PATCHED });
+    sweep::sweep(&Deed { command, old: UNPATCHED, new: PATCHED, ..Deed::PLAIN });
 }
 
 #[test]
 fn an_undo_of_several_files_survives_every_fault() {
     let prepare = &["call", "apply_patch", PATCH];
-    sweep::sweep(&Deed { prepare, command: &["undo", "--yes"], old: PATCHED, new: UNPATCHED });
+    sweep::sweep(&Deed { prepare, command: &["undo", "--yes"], old: PATCHED, new: UNPATCHED, ..Deed::PLAIN });
 }

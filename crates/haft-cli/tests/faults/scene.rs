@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
+use serde_json::json;
 use tempfile::TempDir;
 
 /// Far longer than any deed takes.
@@ -24,6 +25,15 @@ pub(crate) struct Deed<'a> {
     pub(crate) command: &'a [&'a str],
     pub(crate) old: State,
     pub(crate) new: State,
+    /// A formatter for texts: a script that is given the file. Files it has not come to may hold what is `unformatted`.
+    pub(crate) formatter: Option<&'a str>,
+    pub(crate) unformatted: State,
+}
+
+impl Deed<'_> {
+    /// One that is not prepared for, and that no formatter follows.
+    pub(crate) const PLAIN: Deed<'static> =
+        Deed { prepare: &[], command: &[], old: &[], new: &[], formatter: None, unformatted: &[] };
 }
 
 /// What is found in the files.
@@ -31,6 +41,8 @@ pub(crate) struct Deed<'a> {
 pub(crate) enum Found {
     Old,
     New,
+    /// As the deed left them, before the formatter.
+    Unformatted,
     /// Something else, in words.
     Torn(String),
 }
@@ -48,6 +60,13 @@ impl<'a> Scene<'a> {
         let begun = if deed.prepare.is_empty() { deed.old } else { deed.new };
         for (name, content) in begun.iter().filter_map(|(name, content)| Some((name, (*content)?))) {
             fs::write(scene.path("live/ws").join(name), content).unwrap();
+        }
+        if let Some(script) = deed.formatter {
+            let command = ["sh", "-c", script, "sh", "$FILE"];
+            let formatter = json!({ "mine": { "command": command, "extensions": [".txt"] } });
+            fs::create_dir_all(scene.path("live/haft/config")).unwrap();
+            let config = json!({ "formatter": formatter, "sandbox": "off" }).to_string();
+            fs::write(scene.path("live/haft/config/haft.jsonc"), config).unwrap();
         }
         let first = if deed.prepare.is_empty() { &["log"] } else { deed.prepare };
         let done = scene.haft(first);
@@ -95,9 +114,11 @@ impl<'a> Scene<'a> {
     pub(crate) fn found(&self) -> Found {
         let read = |name: &str| fs::read_to_string(self.path("live/ws").join(name)).ok();
         let is = |state: State| state.iter().all(|(name, content)| read(name).as_deref() == *content);
+        let is_unformatted = self.deed.formatter.is_some() && is(self.deed.unformatted);
         match (is(self.deed.old), is(self.deed.new)) {
             (true, _) => Found::Old,
             (_, true) => Found::New,
+            (false, false) if is_unformatted => Found::Unformatted,
             (false, false) => {
                 let found: Vec<_> = self.deed.old.iter().map(|(name, _)| (*name, read(name))).collect();
                 Found::Torn(format!("{found:?}"))
@@ -108,10 +129,14 @@ impl<'a> Scene<'a> {
     /// Whether each single file is old or new.
     pub(crate) fn is_whole(&self) -> bool {
         let read = |name: &str| fs::read_to_string(self.path("live/ws").join(name)).ok();
-        let states = self.deed.old.iter().zip(self.deed.new);
-        states.into_iter().all(|((name, old), (_, new))| {
-            let found = read(name);
-            found.as_deref() == *old || found.as_deref() == *new
+        let states = [self.deed.old, self.deed.new, self.deed.unformatted];
+        self.deed.old.iter().all(|(name, _)| {
+            let found = (*name, read(name));
+            states
+                .iter()
+                .copied()
+                .flatten()
+                .any(|(name, content)| (*name, *content) == (found.0, found.1.as_deref()))
         })
     }
 
@@ -121,13 +146,13 @@ impl<'a> Scene<'a> {
         let mut open = vec![self.path("live/ws")];
         while let Some(directory) = open.pop() {
             for entry in fs::read_dir(directory).unwrap().map(Result::unwrap) {
-                if entry.file_type().unwrap().is_dir() {
+                if entry.file_name().to_string_lossy().contains(".haft-tmp-") {
+                    found.push(entry.path());
+                } else if entry.file_type().unwrap().is_dir() {
                     if fs::read_dir(entry.path()).unwrap().next().is_none() {
                         found.push(entry.path());
                     }
                     open.push(entry.path());
-                } else if entry.file_name().to_string_lossy().contains(".haft-tmp-") {
-                    found.push(entry.path());
                 }
             }
         }
@@ -142,6 +167,7 @@ impl<'a> Scene<'a> {
         let mut command = Command::new(program);
         command.current_dir(self.path("live/ws")).env_clear().stdin(Stdio::null());
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("LANG", "C.UTF-8");
+        command.env("HAFT_TRUST", "1");
         command.env("HOME", self.path("live")).env("HAFT_HOME", self.path("live/haft"));
         command
     }

@@ -8,7 +8,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use haft::Intent;
-use rustix::fs::{FileType, Mode, OFlags};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::Workspace;
@@ -41,7 +41,9 @@ impl Workspace {
         };
         let made = make_directory(&parent, &intent.temporary())?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let opened = rustix::fs::openat(&parent, &made, flags, Mode::empty())?;
+        let opened = rustix::fs::openat(&parent, &made, flags, Mode::empty()).inspect_err(|_| {
+            let _stays = rustix::fs::unlinkat(&parent, &made, AtFlags::REMOVEDIR);
+        })?;
         let copy = Copy { directory: above.join(made), opened, name: name.into() };
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let written = rustix::fs::openat(&copy.opened, &copy.name, flags, Mode::from_raw_mode(0o600))?;
@@ -77,8 +79,9 @@ impl Copy {
 
 impl Drop for Copy {
     fn drop(&mut self) {
-        // One that cannot be removed does no harm.
-        let _stays = fs::remove_dir_all(&self.directory);
+        let remove = || fs::remove_dir_all(&self.directory);
+        // Tried twice, since nobody else would remove it. One that cannot be removed does no harm.
+        let _stays = remove().or_else(|_| remove());
     }
 }
 
