@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use haft::permission::Rule;
 use haft::{
-    AgentId, BoxError, BoxFuture, CallId, MessageId, Model, SubAgent, SubAgents, Task, TaskReport,
-    ToolContext, ToolError,
+    AgentId, BoxError, BoxFuture, Model, SubAgent, SubAgents, Task, TaskReport, ToolContext, ToolError,
 };
 use haft_agent::provider::Options;
 use haft_agent::providers::Providers;
@@ -117,12 +116,7 @@ impl Crew {
             };
             agents.insert(agent.name, (Arc::new(spec), agent.prompt));
         }
-        let context = ToolContext {
-            session: setting.session.clone(),
-            agent: setting.agent.clone(),
-            message: MessageId::mint(),
-            call: CallId::mint(),
-        };
+        let context = setting.context();
         let loaded = location.instructions(&context).await?;
         for warning in &loaded.warnings {
             setting.terminal.note(&format!("{} {warning}", setting.terminal.err().yellow("warning:")));

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use haft::{AgentId, SessionId};
+use haft::{AgentId, CallId, MessageId, SessionId, ToolContext};
 use haft_store::Redactor;
 
 use crate::cli::Globals;
@@ -31,6 +31,16 @@ pub(crate) struct Setting {
 }
 
 impl Setting {
+    /// A call that somebody at the command line makes, as a tool is told of it.
+    pub(crate) fn context(&self) -> ToolContext {
+        ToolContext {
+            session: self.session.clone(),
+            agent: self.agent.clone(),
+            message: MessageId::mint(),
+            call: CallId::mint(),
+        }
+    }
+
     pub(crate) fn load(globals: &Globals, terminal: Terminal) -> Result<Setting, Failure> {
         let env = Env::real();
         let paths = Paths::from_env(&env).map_err(|error| Failure::new(Exit::Usage, error))?;

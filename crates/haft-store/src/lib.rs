@@ -50,7 +50,7 @@ pub use files::FILE;
 pub use grants::SavedGrant;
 pub use open::{Notice, OpenError};
 pub use query::{CallDetail, CallFilter, CallRow, Lookup, State};
-pub use queue::{Answered, PendingInquiry, PendingRequest, Queue};
+pub use queue::{Answered, PendingInquiry, PendingRequest, Queue, written_question};
 pub use redact::{REDACTED, Redactor, is_secret_variable};
 pub use sessions::{NewSession, Removal, SessionRow};
 pub use store::{JournalBounds, Retention, Store, StoreOptions};

@@ -19,7 +19,7 @@ use crate::process::Census;
 use crate::store::Store;
 use crate::wire;
 use crate::writer::Durability;
-pub use inquiries::PendingInquiry;
+pub use inquiries::{PendingInquiry, written_question};
 
 /// How ids of requests for consent begin.
 const CONSENT: &str = "per_";
@@ -148,21 +148,39 @@ impl Asker for Queue {
 impl Store {
     /// The requests of living processes that wait for an answer, oldest first.
     pub fn pending_requests(&self) -> Result<Vec<PendingRequest>, StoreError> {
+        self.waiting(
+            "read the requests",
+            CONSENT,
+            |Waiting { id, session, call, project, asked_ms, body }| {
+                let id =
+                    RequestId::parse(&id).map_err(|error| Fault::Nonsense("a request", error.to_string()))?;
+                Ok(PendingRequest { id, session, call, project, asked_ms, body })
+            },
+        )
+    }
+
+    /// What living processes wait to be told, of those whose ids begin so, oldest first.
+    fn waiting<T>(
+        &self,
+        doing: &'static str,
+        beginning: &str,
+        read: impl Fn(Waiting) -> Result<T, Fault>,
+    ) -> Result<Vec<T>, StoreError> {
         let mut census = Census::new(&self.0.places.run);
-        self.read("read the requests", |connection| {
+        self.read(doing, |connection| {
             let mut statement = connection.prepare_cached(
                 "SELECT id, session, call, project, asked_ms, body, process FROM request
                  WHERE reply IS NULL ORDER BY asked_ms, id",
             )?;
             let mut rows = statement.query([])?;
-            let mut requests = Vec::new();
+            let mut found = Vec::new();
             while let Some(row) = rows.next()? {
-                let is_ours = row.get::<_, String>(0)?.starts_with(CONSENT);
-                if is_ours && census.is_alive(&row.get::<_, String>(6)?) {
-                    requests.push(pending(row)?);
+                let is_meant = row.get::<_, String>(0)?.starts_with(beginning);
+                if is_meant && census.is_alive(&row.get::<_, String>(6)?) {
+                    found.push(read(Waiting::of(row)?)?);
                 }
             }
-            Ok(requests)
+            Ok(found)
         })
     }
 
@@ -203,6 +221,29 @@ impl Store {
             Ok(if answered > 0 { Answered::Answered } else { Answered::NotFound })
         })
         .await
+    }
+}
+
+/// What waits for an answer, as it is kept.
+struct Waiting {
+    id: String,
+    session: String,
+    call: String,
+    project: String,
+    asked_ms: i64,
+    body: Value,
+}
+
+impl Waiting {
+    fn of(row: &Row<'_>) -> Result<Waiting, Fault> {
+        Ok(Waiting {
+            id: row.get(0)?,
+            session: row.get(1)?,
+            call: row.get(2)?,
+            project: row.get(3)?,
+            asked_ms: row.get(4)?,
+            body: wire::read("a request", &row.get::<_, String>(5)?)?,
+        })
     }
 }
 
@@ -269,17 +310,4 @@ impl Drop for WaitingRow<'_> {
             Ok(())
         });
     }
-}
-
-fn pending(row: &Row<'_>) -> Result<PendingRequest, Fault> {
-    let id: String = row.get(0)?;
-    let body: String = row.get(5)?;
-    Ok(PendingRequest {
-        id: RequestId::parse(&id).map_err(|error| Fault::Nonsense("a request", error.to_string()))?,
-        session: row.get(1)?,
-        call: row.get(2)?,
-        project: row.get(3)?,
-        asked_ms: row.get(4)?,
-        body: wire::read("a request", &body)?,
-    })
 }

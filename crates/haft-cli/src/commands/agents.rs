@@ -1,6 +1,6 @@
 //! `haft agents`: who can work, and what an agent is told before it begins.
 
-use haft::{CallId, MessageId, ToolContext, visible, visible_lines};
+use haft::{visible, visible_lines};
 use serde_json::{Value, json};
 
 use crate::cli::{ConsentArgs, Globals};
@@ -48,12 +48,7 @@ async fn show(setting: &Setting, terminal: Terminal) -> Result<Exit, Failure> {
     let agent =
         setting.config.agent(setting.agent.as_str()).map_err(|error| Failure::new(Exit::Usage, error))?;
     let location = Location::open(setting, &ConsentArgs::default(), Mode::Live, Life::OneCall)?;
-    let context = ToolContext {
-        session: setting.session.clone(),
-        agent: setting.agent.clone(),
-        message: MessageId::mint(),
-        call: CallId::mint(),
-    };
+    let context = setting.context();
     let loaded = location.instructions(&context).await?;
     location.close().await;
     let paths: Vec<String> =

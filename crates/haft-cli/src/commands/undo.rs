@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use haft::{Call, CallId, Input, MessageId, Settlement, ToolContext, ToolError, visible, visible_lines};
+use haft::{Call, CallId, Input, Settlement, ToolError, visible, visible_lines};
 use haft_store::Store;
 use haft_tools::{RefusedFile, UndoPlan};
 use serde_json::{Value, json};
@@ -65,12 +65,7 @@ async fn undo(setting: &Setting, calls: &[CallId]) -> Result<Exit, Failure> {
     let location = Location::open(setting, &consent, Mode::Live, Life::OneCall)?;
     let turn = location.turn().await?;
     let call = Call {
-        context: ToolContext {
-            session: setting.session.clone(),
-            agent: setting.agent.clone(),
-            message: MessageId::mint(),
-            call: CallId::mint(),
-        },
+        context: setting.context(),
         provider_id: None,
         name: TOOL.to_owned(),
         input: Input::Json(json!({ "calls": calls.iter().map(CallId::as_str).collect::<Vec<_>>() })),

@@ -4,11 +4,9 @@ use haft::permission::{Choice, Inquired, Inquiry, Told};
 use haft::{InquiryId, StoreError};
 use serde_json::{Value, json};
 
-use super::{Answered, Queue};
+use super::{Answered, Queue, Waiting};
 use crate::fault::Fault;
-use crate::process::Census;
 use crate::store::Store;
-use crate::wire;
 
 /// How ids of inquiries begin.
 const INQUIRY: &str = "que_";
@@ -34,7 +32,7 @@ pub struct PendingInquiry {
 
 impl Queue {
     pub(super) async fn wait_for_answers(&self, inquiry: &Inquiry) -> Result<Told, StoreError> {
-        let body = json!({ "questions": inquiry.questions.iter().map(written).collect::<Vec<_>>() });
+        let body = json!({ "questions": inquiry.questions.iter().map(written_question).collect::<Vec<_>>() });
         let answer = self.put_and_wait(inquiry.id.as_str(), &inquiry.context, &body).await?;
         Ok(match answer {
             None => Told::Nobody(self.gave_up()),
@@ -50,32 +48,16 @@ impl Queue {
 impl Store {
     /// The questions of living processes that wait for answers, oldest first.
     pub fn pending_inquiries(&self) -> Result<Vec<PendingInquiry>, StoreError> {
-        let mut census = Census::new(&self.0.places.run);
-        self.read("read the questions", |connection| {
-            let mut statement = connection.prepare_cached(
-                "SELECT id, session, call, project, asked_ms, body, process FROM request
-                 WHERE reply IS NULL ORDER BY asked_ms, id",
-            )?;
-            let mut rows = statement.query([])?;
-            let mut inquiries = Vec::new();
-            while let Some(row) = rows.next()? {
-                let (id, body, process): (String, String, String) = (row.get(0)?, row.get(5)?, row.get(6)?);
-                if !id.starts_with(INQUIRY) || !census.is_alive(&process) {
-                    continue;
-                }
-                let body: Value = wire::read("questions", &body)?;
-                inquiries.push(PendingInquiry {
-                    id: InquiryId::parse(&id)
-                        .map_err(|error| Fault::Nonsense("an inquiry", error.to_string()))?,
-                    session: row.get(1)?,
-                    call: row.get(2)?,
-                    project: row.get(3)?,
-                    asked_ms: row.get(4)?,
-                    questions: body["questions"].as_array().into_iter().flatten().map(read).collect(),
-                });
-            }
-            Ok(inquiries)
-        })
+        self.waiting(
+            "read the questions",
+            INQUIRY,
+            |Waiting { id, session, call, project, asked_ms, body }| {
+                let id = InquiryId::parse(&id)
+                    .map_err(|error| Fault::Nonsense("an inquiry", error.to_string()))?;
+                let questions = body["questions"].as_array().into_iter().flatten().map(read).collect();
+                Ok(PendingInquiry { id, session, call, project, asked_ms, questions })
+            },
+        )
     }
 
     /// Answers questions, whichever process asks: for each what was chosen or said, or nothing at all to dismiss them.
@@ -90,7 +72,8 @@ impl Store {
     }
 }
 
-fn written(asked: &Inquired) -> Value {
+/// A question as it is kept, in opencode's words.
+pub fn written_question(asked: &Inquired) -> Value {
     let option = |option: &Choice| json!({ "label": option.label, "description": option.description });
     json!({
         "question": asked.question,

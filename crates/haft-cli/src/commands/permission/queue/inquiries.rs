@@ -2,7 +2,7 @@
 
 use haft::permission::Inquired;
 use haft::{InquiryId, visible};
-use haft_store::{Answered, PendingInquiry};
+use haft_store::{Answered, PendingInquiry, written_question};
 use serde_json::{Value, json};
 
 use crate::choice::chosen;
@@ -84,22 +84,12 @@ pub(super) fn print(terminal: Terminal, inquiry: &PendingInquiry) -> Result<(), 
 }
 
 pub(super) fn document(inquiry: &PendingInquiry) -> Value {
-    let question = |asked: &Inquired| {
-        let option = |option: &haft::permission::Choice| json!({ "label": option.label, "description": option.description });
-        json!({
-            "question": asked.question,
-            "header": asked.header,
-            "options": asked.options.iter().map(option).collect::<Vec<_>>(),
-            "multiple": asked.is_multiple,
-            "custom": asked.takes_words,
-        })
-    };
     json!({
         "id": inquiry.id.as_str(),
         "session": inquiry.session,
         "call": inquiry.call,
         "project": inquiry.project,
         "asked": moment(inquiry.asked_ms),
-        "questions": inquiry.questions.iter().map(question).collect::<Vec<_>>(),
+        "questions": inquiry.questions.iter().map(written_question).collect::<Vec<_>>(),
     })
 }
