@@ -37,6 +37,14 @@ pub(crate) struct Changing {
     after: Arc<[Arc<dyn AfterChange>]>,
 }
 
+/// What came of changes that were agreed to.
+enum Committed {
+    Made,
+    /// They stand, but may not last, or it could not be noted that the session knows of them.
+    Doubtful(ToolError),
+    NotMade(WorkspaceError),
+}
+
 /// What was changed, and what came after.
 pub(crate) struct Made<T> {
     /// What the plan says of it.
@@ -180,10 +188,9 @@ impl Changing {
     ) -> Result<(LeftFile, Option<String>), ToolError> {
         let finished = file.finished(&change);
         match self.commit(change.alone(self.action()), context).await? {
-            Ok(()) => Ok((finished, None)),
-            // It stands, and what it was made of is on the disk.
-            Err(doubt @ WorkspaceError::NotDurable { .. }) => Ok((finished, Some(doubt.to_string()))),
-            Err(error) => Err(error.into()),
+            Committed::Made => Ok((finished, None)),
+            Committed::Doubtful(doubt) => Ok((finished, Some(doubt.to_string()))),
+            Committed::NotMade(error) => Err(error.into()),
         }
     }
 
@@ -207,9 +214,10 @@ impl Changing {
                 false => changes.files().iter().filter_map(FileChange::left).collect(),
             };
             let changed = match self.commit(changes, context).await? {
-                Ok(()) => return Ok((outcome, left)),
-                Err(changed @ WorkspaceError::Changed { .. }) => changed,
-                Err(error) => return Err(error.into()),
+                Committed::Made => return Ok((outcome, left)),
+                Committed::Doubtful(doubt) => return Err(doubt),
+                Committed::NotMade(changed @ WorkspaceError::Changed { .. }) => changed,
+                Committed::NotMade(error) => return Err(error.into()),
             };
             if attempt == ATTEMPTS_MAX || !self.is_allowed(&questions, context).await? {
                 return Err(changed.into());
@@ -252,24 +260,23 @@ impl Changing {
         Ok(true)
     }
 
-    /// Asks, and makes the changes that were agreed to; within, why they could not be made.
-    async fn commit(
-        &self,
-        changes: ChangeSet,
-        context: &ToolContext,
-    ) -> Result<Result<(), WorkspaceError>, ToolError> {
+    /// Asks, and makes the changes that were agreed to.
+    async fn commit(&self, changes: ChangeSet, context: &ToolContext) -> Result<Committed, ToolError> {
         let permit = self.gate.grant(context, changes).await?;
         let _alone = self.workspace.alone().await;
         let changed = match self.workspace.change(permit).await {
-            Err(error) => return Ok(Err(error)),
             Ok(changed) => changed,
+            Err(doubt @ WorkspaceError::NotDurable { .. }) => return Ok(Committed::Doubtful(doubt.into())),
+            Err(error) => return Ok(Committed::NotMade(error)),
         };
         for file in changed {
-            if let Some(digest) = &file.digest {
-                seen::note(&*self.memory, context, &file.place, digest).await?;
+            if let Some(digest) = &file.digest
+                && let Err(forgotten) = seen::note(&*self.memory, context, &file.place, digest).await
+            {
+                return Ok(Committed::Doubtful(forgotten.into()));
             }
         }
-        Ok(Ok(()))
+        Ok(Committed::Made)
     }
 }
 
