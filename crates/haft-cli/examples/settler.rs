@@ -25,7 +25,7 @@ use haft::{
 use haft_store::{JournalBounds, Redactor, Retention, Store, StoreOptions};
 use haft_tools::{
     AfterChange, DIAGNOSING_TIME, Diagnosing, DiskRestorer, LanguageServers, Languages, LspLimits, Processes,
-    ProfileName, ServerEntry, ToolServices, Workspace, builtins,
+    ProfileName, ProgramEntry, ServerEntry, ToolServices, Workspace, builtins,
 };
 use serde_json::{Value, json};
 
@@ -88,10 +88,13 @@ fn languages(
 ) -> (Languages, Arc<[Arc<dyn AfterChange>]>) {
     let Some(server) = server else { return (Languages::Off, Arc::new([])) };
     let timed = ServerEntry {
-        name: "timed".to_owned(),
-        command: Some(vec![server]),
-        extensions: Some(vec![".timed".to_owned()]),
-        ..ServerEntry::default()
+        program: ProgramEntry {
+            name: "timed".to_owned(),
+            command: Some(vec![server]),
+            extensions: Some(vec![".timed".to_owned()]),
+            ..ProgramEntry::default()
+        },
+        initialization: None,
     };
     let limits = LspLimits::default();
     let servers = Arc::new(LanguageServers::new(workspace.clone(), processes.clone(), &[timed], limits));

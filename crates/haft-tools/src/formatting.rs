@@ -13,6 +13,7 @@ use std::time::Duration;
 use haft::BoxFuture;
 
 use crate::after::{AfterChange, Aftermath, TIME_MAX};
+use crate::listed::ProgramEntry;
 use crate::process::Processes;
 use crate::workspace::{LeftFile, Workspace};
 use builtin::Known;
@@ -25,21 +26,6 @@ pub const FORMATTING_TIME: Duration = Duration::from_secs(10);
 const FORMATTED_BYTES_MAX: usize = 4 << 20;
 /// What went wrong is told in so many characters.
 const ERROR_CHARS_MAX: usize = 300;
-
-/// What is configured of a formatter.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct FormatterEntry {
-    /// Its name: that of one that is built in, or another.
-    pub name: String,
-    /// Whether it is not to be used.
-    pub disabled: bool,
-    /// Its command, in which `$FILE` stands for the file.
-    pub command: Option<Vec<String>>,
-    /// Variables that it is given besides.
-    pub environment: Vec<(String, String)>,
-    /// How the names of its files end, with the dot.
-    pub extensions: Option<Vec<String>>,
-}
 
 /// The names of the formatters that are built in.
 pub fn built_in_formatters() -> impl Iterator<Item = &'static str> {
@@ -59,7 +45,7 @@ impl Formatters {
     pub fn new(
         workspace: Workspace,
         processes: Arc<Processes>,
-        entries: &[FormatterEntry],
+        entries: &[ProgramEntry],
         limit: Duration,
     ) -> Formatters {
         Formatters { workspace, processes, known: builtin::known(entries), limit: limit.min(TIME_MAX) }

@@ -44,9 +44,10 @@ pub use actions::action_of;
 pub use after::{AfterChange, Aftermath, Problem, Verdict};
 pub use code::{CodeSearching, SourceStores};
 pub use encoding::{Encoding, NotText, Text, Unencodable, decode};
-pub use formatting::{FORMATTING_TIME, FormatterEntry, Formatters, built_in_formatters};
+pub use formatting::{FORMATTING_TIME, Formatters, built_in_formatters};
 pub use instructions::{Instruction, InstructionPlaces, LoadedInstructions, load_instructions};
 pub use jobs::Jobs;
+pub use listed::ProgramEntry;
 pub use lsp::{
     DIAGNOSING_TIME, Diagnosing, KnownServer, LanguageServers, Languages, LspLimits, ServerEntry,
     built_in_servers,

@@ -15,13 +15,25 @@ pub(crate) struct Listed<Own> {
     pub(crate) own: Own,
 }
 
-/// What is configured of a program.
-pub(crate) struct Wish<'e> {
-    pub(crate) name: &'e str,
-    pub(crate) disabled: bool,
-    pub(crate) command: Option<&'e [String]>,
-    pub(crate) environment: &'e [(String, String)],
-    pub(crate) extensions: Option<&'e [String]>,
+/// What is configured of a program: a formatter, or what all kinds of programs have in common.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ProgramEntry {
+    /// Its name: that of one that is built in, or another.
+    pub name: String,
+    /// Whether it is not to be used.
+    pub disabled: bool,
+    /// Its command. In that of a formatter `$FILE` stands for the file.
+    pub command: Option<Vec<String>>,
+    /// Variables that it is given besides.
+    pub environment: Vec<(String, String)>,
+    /// How the names of its files end, with the dot.
+    pub extensions: Option<Vec<String>>,
+}
+
+impl AsRef<ProgramEntry> for ProgramEntry {
+    fn as_ref(&self) -> &ProgramEntry {
+        self
+    }
 }
 
 impl<Own> Listed<Own> {
@@ -47,35 +59,34 @@ impl<Own> Listed<Own> {
         })
     }
 
-    fn fulfil(&mut self, wish: &Wish<'_>) {
-        if let Some(command) = wish.command {
-            self.command = command.to_owned();
+    fn fulfil(&mut self, wish: &ProgramEntry) {
+        if let Some(command) = &wish.command {
+            self.command.clone_from(command);
         }
-        if let Some(extensions) = wish.extensions {
-            self.extensions = extensions.to_owned();
+        if let Some(extensions) = &wish.extensions {
+            self.extensions.clone_from(extensions);
         }
-        self.environment.extend_from_slice(wish.environment);
+        self.environment.extend_from_slice(&wish.environment);
     }
 }
 
 /// Joins what is configured to what is built in. What has a name already is changed where it stands or taken away;
 /// others come last, if it is known what they would do.
-pub(crate) fn joined<Own: Default, Entry>(
+pub(crate) fn joined<Own: Default, Entry: AsRef<ProgramEntry>>(
     built_in: impl Iterator<Item = Listed<Own>>,
     entries: &[Entry],
-    wish: impl Fn(&Entry) -> Wish<'_>,
     adapt: impl Fn(&mut Own, &Entry),
 ) -> Vec<Listed<Own>> {
     let mut listed: Vec<Listed<Own>> = built_in.collect();
     for entry in entries {
-        let wish = wish(entry);
+        let wish = entry.as_ref();
         let at = listed.iter().position(|known| known.name == wish.name);
         let base = at.map(|at| listed.remove(at));
         if wish.disabled {
             continue;
         }
-        let mut known = base.unwrap_or_else(|| Listed::built_in(wish.name, &[], &[], Own::default()));
-        known.fulfil(&wish);
+        let mut known = base.unwrap_or_else(|| Listed::built_in(&wish.name, &[], &[], Own::default()));
+        known.fulfil(wish);
         adapt(&mut known.own, entry);
         if !known.command.is_empty() && !known.extensions.is_empty() {
             listed.insert(at.unwrap_or(listed.len()), known);

@@ -28,6 +28,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::blocking::blocking;
+use crate::listed::ProgramEntry;
 use crate::process::{FilterError, Processes};
 use crate::workspace::Workspace;
 pub(crate) use asking::{Operation, Query};
@@ -50,18 +51,16 @@ pub fn built_in_servers() -> impl Iterator<Item = &'static str> {
 /// What is configured of a language server.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ServerEntry {
-    /// Its name: that of one that is built in, or another.
-    pub name: String,
-    /// Whether it is not to be used.
-    pub disabled: bool,
-    /// Its command.
-    pub command: Option<Vec<String>>,
-    /// Variables that it is given besides.
-    pub environment: Vec<(String, String)>,
-    /// How the names of its files end, with the dot.
-    pub extensions: Option<Vec<String>>,
+    /// What it has in common with other programs.
+    pub program: ProgramEntry,
     /// What it is told when it is started.
     pub initialization: Option<Value>,
+}
+
+impl AsRef<ProgramEntry> for ServerEntry {
+    fn as_ref(&self) -> &ProgramEntry {
+        &self.program
+    }
 }
 
 /// How long servers are waited for, and how many there may be.

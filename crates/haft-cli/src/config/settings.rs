@@ -6,7 +6,7 @@ use std::time::Duration;
 use haft::Limits;
 use haft::preview::Budget;
 use haft_store::JournalBounds;
-use haft_tools::{DIAGNOSING_TIME, FORMATTING_TIME, FormatterEntry, ServerEntry};
+use haft_tools::{DIAGNOSING_TIME, FORMATTING_TIME, ProgramEntry, ServerEntry};
 
 use super::Config;
 use super::agents::DEFAULT_AGENT;
@@ -203,15 +203,9 @@ impl Config {
     }
 
     /// The formatters that are configured; `None` if none is to be used, not even those that are built in.
-    pub(crate) fn formatters(&self) -> Option<Vec<FormatterEntry>> {
+    pub(crate) fn formatters(&self) -> Option<Vec<ProgramEntry>> {
         let formatter = self.get("formatter")?;
-        let entry = |Entry { key, value, .. }: &Entry| FormatterEntry {
-            name: key.clone(),
-            disabled: value.get("disabled").and_then(Node::as_bool) == Some(true),
-            command: value.get("command").map(Node::texts),
-            environment: variables(value.get("environment")),
-            extensions: value.get("extensions").map(Node::texts),
-        };
+        let entry = |entry: &Entry| program(entry, "environment");
         match formatter.as_bool() {
             Some(false) => None,
             Some(true) | None => Some(formatter.entries().iter().map(entry).collect()),
@@ -221,13 +215,9 @@ impl Config {
     /// Whether language servers are wanted, and what is configured of them.
     pub(crate) fn languages(&self) -> LanguageWords {
         let Some(lsp) = self.get("lsp") else { return LanguageWords::Silence };
-        let entry = |Entry { key, value, .. }: &Entry| ServerEntry {
-            name: key.clone(),
-            disabled: value.get("disabled").and_then(Node::as_bool) == Some(true),
-            command: value.get("command").map(Node::texts),
-            environment: variables(value.get("env")),
-            extensions: value.get("extensions").map(Node::texts),
-            initialization: value.get("initialization").map(Node::json),
+        let entry = |entry: &Entry| ServerEntry {
+            program: program(entry, "env"),
+            initialization: entry.value.get("initialization").map(Node::json),
         };
         match lsp.as_bool() {
             Some(false) => LanguageWords::Off,
@@ -378,6 +368,17 @@ impl Config {
 
     fn count(&self, table: &str, key: &str) -> Option<u64> {
         self.get(table)?.get(key)?.as_count()
+    }
+}
+
+/// A formatter or language server, whose variables stand under this key.
+fn program(Entry { key, value, .. }: &Entry, environment: &str) -> ProgramEntry {
+    ProgramEntry {
+        name: key.clone(),
+        disabled: value.get("disabled").and_then(Node::as_bool) == Some(true),
+        command: value.get("command").map(Node::texts),
+        environment: variables(value.get(environment)),
+        extensions: value.get("extensions").map(Node::texts),
     }
 }
 

@@ -14,7 +14,7 @@ fn every_mistake_is_told_with_what_to_do() {
         return;
     }
     let mut absent = fake("absent", &[]);
-    absent.command = Some(vec!["no-such-server".to_owned()]);
+    absent.program.command = Some(vec!["no-such-server".to_owned()]);
     let bench = Bench::with(With { entries: vec![fake("fake", &[]), absent], ..With::default() });
     bench.file("a.fake", "one\nthree\n");
     bench.file("a.absent", "one\n");

@@ -13,8 +13,8 @@ use haft::{
 };
 use haft_sandbox::Sandbox;
 use haft_tools::{
-    AfterChange, Diagnosing, LanguageServers, Languages, LspLimits, Processes, ProfileName, ServerEntry,
-    ToolServices, Workspace, builtins,
+    AfterChange, Diagnosing, LanguageServers, Languages, LspLimits, Processes, ProfileName, ProgramEntry,
+    ServerEntry, ToolServices, Workspace, builtins,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -219,10 +219,13 @@ impl Bench {
 pub(crate) fn fake(name: &str, modes: &[&str]) -> ServerEntry {
     let command = ["node", "fake.js"].into_iter().chain(modes.iter().copied());
     ServerEntry {
-        name: name.to_owned(),
-        command: Some(command.map(str::to_owned).collect()),
-        extensions: Some(vec![format!(".{name}")]),
-        ..ServerEntry::default()
+        program: ProgramEntry {
+            name: name.to_owned(),
+            command: Some(command.map(str::to_owned).collect()),
+            extensions: Some(vec![format!(".{name}")]),
+            ..ProgramEntry::default()
+        },
+        initialization: None,
     }
 }
 

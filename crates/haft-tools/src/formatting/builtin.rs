@@ -2,8 +2,7 @@
 //!
 //! Those that reliably format their standard input are used so: they need no copy and no right to write anything.
 
-use super::FormatterEntry;
-use crate::listed::{self, Listed, Wish};
+use crate::listed::{self, Listed, ProgramEntry};
 
 /// A formatter. In its command `$FILE` stands for the file.
 pub(super) type Known = Listed<Formatter>;
@@ -95,28 +94,16 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// Those that are built in, changed and joined by what is configured.
-pub(super) fn known(entries: &[FormatterEntry]) -> Vec<Known> {
+pub(super) fn known(entries: &[ProgramEntry]) -> Vec<Known> {
     let built_in = |(name, extensions, command, takes, needs): &Row| {
         Listed::built_in(name, extensions, command, Formatter { takes: *takes, needs: *needs })
     };
-    listed::joined(ROWS.iter().map(built_in), entries, FormatterEntry::wish, |own, entry| {
+    listed::joined(ROWS.iter().map(built_in), entries, |own, entry| {
         // Whoever names a command wants it to be used.
         if entry.command.is_some() {
             *own = Formatter::default();
         }
     })
-}
-
-impl FormatterEntry {
-    fn wish(&self) -> Wish<'_> {
-        Wish {
-            name: &self.name,
-            disabled: self.disabled,
-            command: self.command.as_deref(),
-            environment: &self.environment,
-            extensions: self.extensions.as_deref(),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -140,14 +127,14 @@ mod tests {
 
     #[test]
     fn what_is_configured_changes_joins_and_takes_away() {
-        let entry = |name: &str| FormatterEntry { name: name.to_owned(), ..FormatterEntry::default() };
+        let entry = |name: &str| ProgramEntry { name: name.to_owned(), ..ProgramEntry::default() };
         let texts = |texts: &[&str]| Some(texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>());
         let found = known(&[
-            FormatterEntry { disabled: true, ..entry("gofmt") },
-            FormatterEntry { extensions: texts(&[".rs", ".rs.in"]), ..entry("rustfmt") },
-            FormatterEntry { command: texts(&["x", "$FILE"]), ..entry("prettier") },
-            FormatterEntry { command: texts(&["y", "$FILE"]), extensions: texts(&[".y"]), ..entry("mine") },
-            FormatterEntry { command: texts(&["z", "$FILE"]), ..entry("endless") },
+            ProgramEntry { disabled: true, ..entry("gofmt") },
+            ProgramEntry { extensions: texts(&[".rs", ".rs.in"]), ..entry("rustfmt") },
+            ProgramEntry { command: texts(&["x", "$FILE"]), ..entry("prettier") },
+            ProgramEntry { command: texts(&["y", "$FILE"]), extensions: texts(&[".y"]), ..entry("mine") },
+            ProgramEntry { command: texts(&["z", "$FILE"]), ..entry("endless") },
         ]);
         let by_name = |name: &str| found.iter().find(|known| known.name == name);
         assert!(by_name("gofmt").is_none() && by_name("endless").is_none());

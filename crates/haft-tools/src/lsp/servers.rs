@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::ServerEntry;
-use crate::listed::{self, Listed, Wish};
+use crate::listed::{self, Listed};
 
 /// A language server.
 pub(super) type Known = Listed<Server>;
@@ -126,26 +126,14 @@ pub(super) fn known(entries: &[ServerEntry]) -> Vec<Known> {
         let own = Server { initialization: initialization(name), roots, install };
         Listed::built_in(name, extensions, command, own)
     };
-    listed::joined(ROWS.iter().map(built_in), entries, ServerEntry::wish, |own, entry| {
-        if entry.command.is_some() {
+    listed::joined(ROWS.iter().map(built_in), entries, |own, entry| {
+        if entry.program.command.is_some() {
             own.install = "";
         }
         if let Some(initialization) = &entry.initialization {
             own.initialization = initialization.clone();
         }
     })
-}
-
-impl ServerEntry {
-    fn wish(&self) -> Wish<'_> {
-        Wish {
-            name: &self.name,
-            disabled: self.disabled,
-            command: self.command.as_deref(),
-            environment: &self.environment,
-            extensions: self.extensions.as_deref(),
-        }
-    }
 }
 
 /// What a built-in server is told. One that would build the project by itself is told not to, because that runs code of
@@ -169,6 +157,7 @@ fn initialization(name: &str) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::listed::ProgramEntry;
 
     #[test]
     fn every_row_names_its_files_and_how_to_get_it() {
@@ -181,13 +170,14 @@ mod tests {
 
     #[test]
     fn what_is_configured_changes_joins_and_takes_away() {
-        let entry = |name: &str| ServerEntry { name: name.to_owned(), ..ServerEntry::default() };
+        let entry = |name: &str| ProgramEntry { name: name.to_owned(), ..ProgramEntry::default() };
+        let server = |program: ProgramEntry| ServerEntry { program, initialization: None };
         let texts = |texts: &[&str]| Some(texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>());
         let found = known(&[
-            ServerEntry { disabled: true, ..entry("gopls") },
-            ServerEntry { initialization: Some(json!({ "a": 1 })), ..entry("rust") },
-            ServerEntry { command: texts(&["y"]), extensions: texts(&[".y"]), ..entry("mine") },
-            ServerEntry { command: texts(&["z"]), ..entry("endless") },
+            server(ProgramEntry { disabled: true, ..entry("gopls") }),
+            ServerEntry { program: entry("rust"), initialization: Some(json!({ "a": 1 })) },
+            server(ProgramEntry { command: texts(&["y"]), extensions: texts(&[".y"]), ..entry("mine") }),
+            server(ProgramEntry { command: texts(&["z"]), ..entry("endless") }),
         ]);
         let by_name = |name: &str| found.iter().find(|known| known.name == name);
         assert!(by_name("gopls").is_none() && by_name("endless").is_none());

@@ -102,10 +102,10 @@ fn language_servers_are_waited_for_only_where_somebody_asks_for_it() {
     let found = found.trusted();
     let LanguageWords::On(entries) = found.languages() else { panic!("{:?}", found.languages()) };
     let [gopls, mine] = &entries[..] else { panic!("{entries:?}") };
-    assert!(gopls.disabled && gopls.command.is_none() && gopls.initialization.is_none());
-    assert_eq!((mine.name.as_str(), mine.disabled), ("mine", false));
-    assert_eq!(mine.command.as_ref().unwrap().join(" "), "mine --stdio");
-    assert_eq!(mine.environment, [("A".to_owned(), "b".to_owned())]);
+    assert!(gopls.program.disabled && gopls.program.command.is_none() && gopls.initialization.is_none());
+    assert_eq!((mine.program.name.as_str(), mine.program.disabled), ("mine", false));
+    assert_eq!(mine.program.command.as_ref().unwrap().join(" "), "mine --stdio");
+    assert_eq!(mine.program.environment, [("A".to_owned(), "b".to_owned())]);
     assert_eq!(mine.initialization, Some(serde_json::json!({ "x": [1] })));
     assert_eq!(found.diagnosing_time().as_secs(), 3);
     let project = World::with("repo/opencode.json", r#"{"lsp": true}"#);
