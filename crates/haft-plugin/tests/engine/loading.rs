@@ -94,7 +94,7 @@ fn what_is_missing_is_named() {
         ("a.ts", "import x from 'left-pad'\nexport default x"),
         ("b.ts", "import x from './gone'\nexport default x"),
         ("c.ts", "import net from 'node:net'\nexport default net"),
-        ("d.ts", "import { createCipheriv } from 'crypto'\nexport default createCipheriv"),
+        ("d.ts", "import { noSuchName } from 'crypto'\nexport default noSuchName"),
         ("e.ts", "import ops from 'haft:ops'\nexport default ops"),
         ("f.ts", "import fs from 'node:fs/parts/promises'\nexport default fs"),
         ("g.ts", "const ops = await import('haft:ops')\nexport default ops"),
