@@ -66,7 +66,6 @@ ops! {
     system::memory as "memory",
     system::now as "now",
     system::hrtime as "hrtime",
-    system::which as "which",
     system::log as "log",
     crypto::random_bytes as "randomBytes",
     crypto::uuid as "uuid",

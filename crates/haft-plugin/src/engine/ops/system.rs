@@ -1,7 +1,6 @@
 //! Where and when the code runs.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rquickjs::{Ctx, IntoJs, Object, Result};
@@ -142,23 +141,6 @@ pub(super) fn now() -> f64 {
 
 pub(super) fn hrtime() -> f64 {
     host().started.elapsed().as_secs_f64() * 1000.0
-}
-
-pub(super) fn which(name: String) -> Nullable<String> {
-    Nullable(found_on_path(name))
-}
-
-fn found_on_path(name: String) -> Option<String> {
-    let is_program =
-        |path: &Path| path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok();
-    if name.contains('/') {
-        return is_program(Path::new(&name)).then_some(name);
-    }
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path)
-        .map(|folder| folder.join(&name))
-        .find(|path| is_program(path))
-        .map(|path| path.to_string_lossy().into_owned())
 }
 
 pub(super) fn log(level: String, text: String) {
