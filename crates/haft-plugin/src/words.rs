@@ -117,8 +117,8 @@ fn yes() -> bool {
 /// A function of opencode's client, such as `session.messages`.
 #[derive(Debug, Clone, Deserialize)]
 pub struct ClientCall {
-    /// The names on the way to it.
-    pub path: Vec<String>,
+    /// The names on the way to it, with dots between.
+    pub path: String,
     /// Its arguments.
     #[serde(default)]
     pub args: Vec<Value>,

@@ -158,23 +158,22 @@ impl CliDesk {
 
     /// The part of opencode's client that makes sense without its server.
     fn client(&self, call: &ClientCall) -> Result<Value, Unanswered> {
-        let path: Vec<&str> = call.path.iter().map(String::as_str).collect();
         let body = call.args.first().map(|given| given.get("body").unwrap_or(given));
         let text = |key: &str| body.and_then(|body| body.get(key)).and_then(Value::as_str).unwrap_or_default();
-        match path.as_slice() {
-            ["app", "log"] => {
+        match call.path.as_str() {
+            "app.log" => {
                 let line = format!("{} {}", text("service"), text("message"));
                 self.log(text("level"), line.trim());
                 Ok(json!({ "data": true }))
             }
-            ["tui", "showToast"] => {
+            "tui.showToast" => {
                 let line = format!("{} {}", text("title"), text("message"));
                 self.terminal.note(&haft::visible(line.trim()));
                 Ok(json!({ "data": true }))
             }
             _ => Err(Unanswered::failed(format!(
                 "client.{} needs opencode's server, which haft does not have; docs/plugins.md lists what works",
-                path.join(".")
+                call.path
             ))),
         }
     }
