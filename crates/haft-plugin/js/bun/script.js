@@ -2,13 +2,14 @@
 // quoted word (a list is several), inside quotes it is escaped for those quotes. Objects after `<` and `>`
 // become files, which the caller provides.
 
-// How quotes stand at the end of a piece of script: a stack, since "$( … )" opens a fresh level.
-function advance(stack, text) {
+// How quotes stand at the end of a piece of script: a stack, since "$( … )" opens a fresh level. `first` is the
+// piece at the very beginning; any other follows a value, so its first character stands in the middle of a word.
+function advance(stack, text, first) {
   for (let i = 0; i < text.length; i++) {
     const char = text[i];
     const top = stack.at(-1);
-    if (top === "'") {
-      if (char === "'") stack.pop();
+    if (top === "'" || top === "#") {
+      if (char === (top === "#" ? "\n" : "'")) stack.pop();
     } else if (char === "\\") i += 1;
     else if (char === "$" && text[i + 1] === "(") {
       stack.push(")");
@@ -16,10 +17,8 @@ function advance(stack, text) {
     } else if (char === "`") top === "`" ? stack.pop() : stack.push("`");
     else if (top === '"') {
       if (char === '"') stack.pop();
-    } else if (char === "#" && (i === 0 || /[\s;&|(]/.test(text[i - 1]))) {
-      const end = text.indexOf("\n", i);
-      i = end < 0 ? text.length : end - 1;
-    } else if (char === "'" || char === '"') stack.push(char);
+    } else if (char === "#" && (i === 0 ? first : /[\s;&|()<>`]/.test(text[i - 1]))) stack.push("#");
+    else if (char === "'" || char === '"') stack.push(char);
     else if (char === "(") stack.push(")");
     else if (char === ")" && top === ")") stack.pop();
   }
@@ -28,6 +27,8 @@ function advance(stack, text) {
 const quoters = {
   word: (text) => `'${text.replaceAll("'", "'\\''")}'`,
   "'": (text) => text.replaceAll("'", "'\\''"),
+  // In a comment a value must not end the line.
+  "#": (text) => text.replace(/[\r\n]+/g, " "),
   '"': (text) => text.replace(/[\\"$`]/g, "\\$&"),
 };
 
@@ -65,6 +66,17 @@ function quoted(value, quote) {
   return quoters[quote](textOf(value));
 }
 
+// Inside backticks the shell takes one backslash off before it reads the command, once for each level.
+function deepened(text, stack) {
+  stack.forEach((open, i) => {
+    if (open === "`") text = text.replace(stack[i - 1] === '"' ? /[\\`$"]/g : /[\\`$]/g, "\\$&");
+  });
+  return text;
+}
+
+// A `$` right before a value would make `$'…'` or a variable of it: there it is only a dollar sign.
+const dollarKept = (piece) => (/(?:^|[^\\])(?:\\\\)*\$$/.test(piece) ? `${piece.slice(0, -1)}\\$` : piece);
+
 // The words are known at once; `redirections` are [{kind: "in"|"out", value, mark}] whose marks the caller
 // replaces by file names.
 export function scriptOf(strings, values) {
@@ -72,13 +84,14 @@ export function scriptOf(strings, values) {
   const redirections = [];
   let script = "";
   strings.raw.forEach((piece, i) => {
-    advance(stack, piece);
-    script += piece;
+    advance(stack, piece, i === 0);
+    const top = stack.at(-1);
+    script += i < values.length && top !== "'" && top !== "#" ? dollarKept(piece) : piece;
     if (i >= values.length) return;
     const value = values[i];
     const direction = /(<|>>?|&>>?|>\|)\s*$/.exec(piece)?.[1];
-    const top = stack.at(-1);
-    if (direction && isData(value) && top !== "'" && top !== '"') {
+    const quote = top in quoters ? top : "word";
+    if (direction && isData(value) && quote === "word") {
       const mark = `\u0001${redirections.length}\u0001`;
       redirections.push({
         kind: direction === "<" ? "in" : "out",
@@ -87,7 +100,7 @@ export function scriptOf(strings, values) {
         mark,
       });
       script += mark;
-    } else script += quoted(value, top === "'" || top === '"' ? top : "word");
+    } else script += deepened(quoted(value, quote), stack);
   });
   return { script, redirections };
 }

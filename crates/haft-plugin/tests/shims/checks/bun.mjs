@@ -20,6 +20,8 @@ export default [
   ["$ a value in single quotes", async () => same(await run($`echo 'pre ${nasty} post'`), [0, `pre ${nasty} post\n`, ""])],
   ["$ a value glued to text", async () => same(await run($`echo pre${nasty}post`), [0, `pre${nasty}post\n`, ""])],
   ["$ a value in a substitution", async () => same(await run($`echo "$(echo ${nasty})"`), [0, `${nasty}\n`, ""])],
+  ["$ a dollar sign before a value", async () => same([await run($`printf '%s|' $${"a\\n'$(id)"} "$${"HOME"}" "a$"${"b"}`), await run($`echo '$${"HOME"}'`)], [[0, "$a\\n'$(id)|$HOME|a$b|", ""], [0, "$HOME\n", ""]])],
+  ["$ a value after a hash", async () => same(await run($`echo ${"a"}#"${"$(id)"}" b#${"it's"}`), [0, "a#$(id) b#it's\n", ""])],
   ["$ an empty value is a word", async () => same(await run($`printf '[%s]' a ${""} b`), [0, "[a][][b]", ""])],
   ["$ lists are several words", async () => same([await run($`printf '%s|' ${["a b", "c"]}`), await run($`printf '%s|' x${["a b", "c"]}y`), await run($`echo ${[]} z`), await run($`echo "${["a", "b c"]}"`)], [[0, "a b|c|", ""], [0, "xa b|cy|", ""], [0, "z\n", ""], [0, "a b c\n", ""]])],
   ["$ raw text", async () => same(await run($`echo ${{ raw: "a | tr a b; echo c" }}`), [0, "b\nc\n", ""])],
