@@ -1,6 +1,7 @@
-// A shell template becomes the text of a script. Every value stays what it was: outside quotes it is one
-// quoted word (a list is several), inside quotes it is escaped for those quotes. Objects after `<` and `>`
-// become files, which the caller provides.
+// A shell template becomes the text of a script. No value enters that text: each becomes a shell variable, set in
+// front of the script, and the text only names it, in the way that fits the quotes around it (a list names several).
+// So even where this reading of quotes errs, a value may be split into words but never becomes code.
+// Objects after `<` and `>` become files, whose names the caller provides.
 
 // How quotes stand at the end of a piece of script: a stack, since "$( … )" opens a fresh level. `first` is the
 // piece at the very beginning; any other follows a value, so its first character stands in the middle of a word.
@@ -24,12 +25,12 @@ function advance(stack, text, first) {
   }
 }
 
-const quoters = {
-  word: (text) => `'${text.replaceAll("'", "'\\''")}'`,
-  "'": (text) => text.replaceAll("'", "'\\''"),
-  // In a comment a value must not end the line.
-  "#": (text) => text.replace(/[\r\n]+/g, " "),
-  '"': (text) => text.replace(/[\\"$`]/g, "\\$&"),
+const references = {
+  word: (name) => `"\${${name}}"`,
+  '"': (name) => `\${${name}}`,
+  "'": (name) => `'"\${${name}}"'`,
+  // In a comment nothing is read.
+  "#": () => "",
 };
 
 function textOf(value) {
@@ -52,62 +53,51 @@ const isData = (value) =>
   typeof value?.arrayBuffer === "function" ||
   typeof value?.getReader === "function";
 
-function quoted(value, quote) {
-  if (Array.isArray(value)) return value.map((item) => quoted(item, quote)).join(" ");
-  if (
-    typeof value === "object" &&
-    value !== null &&
-    typeof value.raw === "string" &&
-    Object.getPrototypeOf(value) === Object.prototype
-  )
-    return value.raw;
-  if (isData(value))
+// The text that stands for a value; `keep` gives a string its variable.
+function reference(value, quote, keep) {
+  if (Array.isArray(value)) return value.map((item) => reference(item, quote, keep)).join(" ");
+  const plain =
+    typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+  if (plain && typeof value.raw === "string") return value.raw;
+  if (isData(value)) {
     throw new Error("a buffer, Blob, Response or stream in a shell command must follow `<` or `>`");
-  return quoters[quote](textOf(value));
-}
-
-// Inside backticks the shell takes one backslash off before it reads the command, once for each level.
-function deepened(text, stack) {
-  stack.forEach((open, i) => {
-    if (open === "`") text = text.replace(stack[i - 1] === '"' ? /[\\`$"]/g : /[\\`$]/g, "\\$&");
-  });
-  return text;
+  }
+  return references[quote](keep(textOf(value)));
 }
 
 // A `$` right before a value would make `$'…'` or a variable of it: there it is only a dollar sign.
 const dollarKept = (piece) => (/(?:^|[^\\])(?:\\\\)*\$$/.test(piece) ? `${piece.slice(0, -1)}\\$` : piece);
 
-// The words are known at once; `redirections` are [{kind: "in"|"out", value, mark}] whose marks the caller
-// replaces by file names.
-export function scriptOf(strings, values) {
+// `values` are those of the variables, in order; those of `redirections` ([{kind: "in"|"out", value, at}]) are null
+// until the caller has a file for them.
+export function scriptOf(strings, given) {
   const stack = [];
   const redirections = [];
+  const values = [];
+  const keep = (text) => `__haft_${values.push(text) - 1}`;
   let script = "";
   strings.raw.forEach((piece, i) => {
     advance(stack, piece, i === 0);
     const top = stack.at(-1);
-    script += i < values.length && top !== "'" && top !== "#" ? dollarKept(piece) : piece;
-    if (i >= values.length) return;
-    const value = values[i];
+    script += i < given.length && top !== "'" && top !== "#" ? dollarKept(piece) : piece;
+    if (i >= given.length) return;
     const direction = /(<|>>?|&>>?|>\|)\s*$/.exec(piece)?.[1];
-    const quote = top in quoters ? top : "word";
-    if (direction && isData(value) && quote === "word") {
-      const mark = `\u0001${redirections.length}\u0001`;
-      redirections.push({
-        kind: direction === "<" ? "in" : "out",
-        append: direction.includes(">>"),
-        value,
-        mark,
-      });
-      script += mark;
-    } else script += deepened(quoted(value, quote), stack);
+    const quote = top in references ? top : "word";
+    if (direction && isData(given[i]) && quote === "word") {
+      redirections.push({ kind: direction === "<" ? "in" : "out", value: given[i], at: values.length });
+      script += references.word(keep(null));
+    } else script += reference(given[i], quote, keep);
   });
-  return { script, redirections };
+  return { script, values, redirections };
 }
 
-export const quoteWord = quoters.word;
+const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
+export const withVariables = (script, values) =>
+  values.map((text, i) => `__haft_${i}=${quoted(text)}; `).join("") + script;
 
 export function escape(text) {
   const string = String(text);
-  return string !== "" && /^[\w@%+=:,./-]+$/.test(string) ? string : `"${quoters['"'](string)}"`;
+  return string !== "" && /^[\w@%+=:,./-]+$/.test(string)
+    ? string
+    : `"${string.replace(/[\\"$`]/g, "\\$&")}"`;
 }

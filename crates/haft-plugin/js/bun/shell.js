@@ -4,7 +4,7 @@
 import * as ops from "haft:ops";
 import { braces } from "haft:bun/braces";
 import { ShellError, ShellOutput } from "haft:bun/output";
-import { escape, quoteWord, scriptOf } from "haft:bun/script";
+import { escape, scriptOf, withVariables } from "haft:bun/script";
 import { which } from "haft:bun/which";
 import { Buffer } from "haft:node/parts/buffer";
 import process from "haft:node/process";
@@ -54,7 +54,7 @@ class Scratch {
     this.#folder ??= ops.mkdtemp(`${ops.tmpdir()}/haft-shell-`);
     return `${this.#folder}/${name}`;
   }
-  async pathFor({ kind, append, value }, name) {
+  async pathFor({ kind, value }, name) {
     // Bun.file(…) is a path already.
     if (typeof value.name === "string" && value.isBunFile) return value.name;
     const path = this.file(name);
@@ -65,7 +65,6 @@ class Scratch {
       this.#outputs.push({
         path,
         target: new Uint8Array(value.buffer ?? value, value.byteOffset ?? 0, value.byteLength),
-        append,
       });
     }
     return path;
@@ -84,13 +83,13 @@ class Scratch {
   }
 }
 
-async function execute({ script, redirections }, { cwd, env, quiet, throws }) {
+async function execute({ script: text, values, redirections }, { cwd, env, quiet, throws }) {
   const scratch = new Scratch();
   try {
-    for (const [i, redirection] of redirections.entries()) {
-      const path = await scratch.pathFor(redirection, `${i}`);
-      script = script.replace(redirection.mark, () => quoteWord(path));
-    }
+    const filled = [...values];
+    for (const redirection of redirections)
+      filled[redirection.at] = await scratch.pathFor(redirection, `${redirection.at}`);
+    const script = withVariables(text, filled);
     let args = ["-c", script];
     if (script.length > LONGEST_ARGUMENT) {
       const file = scratch.file("script");

@@ -104,6 +104,11 @@ fn bun() {
 }
 
 #[test]
+fn bun_quoting() {
+    all_hold("bun-quoting.mjs");
+}
+
+#[test]
 fn events() {
     all_hold("events.mjs");
 }

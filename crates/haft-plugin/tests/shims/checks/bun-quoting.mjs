@@ -11,5 +11,6 @@ export default [
   ["in a substitution within quotes within a substitution", async () => same(await $`printf %s "$(printf %s "$(printf %s ${nasty})")"`.text(), nasty)],
   ["in a comment", async () => same([await $`echo hi # it's ${"a\nid"} "
 echo ${"x y"}`.text(), await $`(echo hi)# ${"\nid"}`.text(), await $({ raw: ["# ", "\necho ", ""] }, "\nid;", "ok").text()], ["hi\nx y\n", "hi\n", "ok\n"])],
+  ["where the quotes are hard to read", async () => same([await $`echo "$(case x in x) echo ${"; echo INJECTED"};; esac)"`.text(), await $`echo $((1 + ${2}))`.text(), await $({ raw: ["echo $'it\\'s' ", " $'", "'"] }, "; echo a", "; echo b").text()].map((text) => text.split("\n").length), [2, 2, 2])],
   ["a value with a NUL is refused", async () => { let said; try { await $`echo ${"a\0b"}`; } catch (error) { said = error.message; } same(said, "a value in a shell command may not contain a NUL character"); }],
 ];
