@@ -138,8 +138,12 @@ impl<'s> Location<'s> {
         let web = Web::new(environment::proxies(setting));
         let root = Registry::root();
         let registry = root.child();
-        let hosting =
-            Hosting { workspace: workspace.clone(), processes: processes.clone(), gate: gate.clone(), web: web.clone() };
+        let hosting = Hosting {
+            workspace: workspace.clone(),
+            processes: processes.clone(),
+            gate: gate.clone(),
+            web: web.clone(),
+        };
         let plugins = plugins::of(setting, hosting, registry.registrar(), &events, mode == Mode::Live);
         asking_plugins.ask_first(&plugins);
         let hooks: Arc<[Arc<dyn Hook>]> = Arc::new([Arc::new(plugins.clone())]);

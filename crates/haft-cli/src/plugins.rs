@@ -24,7 +24,13 @@ const OFF: [&str; 2] = ["HAFT_NO_PLUGINS", "OPENCODE_PURE"];
 const SERVER: &str = "http://localhost:4096/";
 
 /// The plugins of a location, or none where somebody wants none.
-pub(crate) fn of(setting: &Setting, hosting: Hosting, registrar: Registrar, events: &Events, is_kept: bool) -> Plugins {
+pub(crate) fn of(
+    setting: &Setting,
+    hosting: Hosting,
+    registrar: Registrar,
+    events: &Events,
+    is_kept: bool,
+) -> Plugins {
     let is_off = setting.pure || OFF.iter().any(|variable| setting.env.is_on(variable));
     let words = setting.config.plugin_words();
     let limits = PluginLimits::default();
@@ -54,7 +60,8 @@ pub(crate) fn of(setting: &Setting, hosting: Hosting, registrar: Registrar, even
 /// Where files with code may be.
 fn places(setting: &Setting) -> Places {
     let owner = |layer: Layer| if layer == Layer::Project { Owner::Project } else { Owner::Person };
-    let directories = config::directories(&setting.env, &setting.paths, &setting.directory, setting.project());
+    let directories =
+        config::directories(&setting.env, &setting.paths, &setting.directory, setting.project());
     let directories: Vec<(PathBuf, Owner)> =
         directories.into_iter().map(|(path, layer)| (path, owner(layer))).collect();
     let mut specs: Vec<Spec> = Vec::new();
@@ -63,7 +70,12 @@ fn places(setting: &Setting) -> Places {
         let layer = source.map_or(Layer::Global, |source| source.layer);
         let directory = source.and_then(|source| source.path.as_deref()).and_then(Path::parent);
         let directory = directory.unwrap_or(&setting.directory).to_owned();
-        let spec = Spec { name: expanded(setting, &named.name), options: named.options, directory, owner: owner(layer) };
+        let spec = Spec {
+            name: expanded(setting, &named.name),
+            options: named.options,
+            directory,
+            owner: owner(layer),
+        };
         // A package that is named again is the one that was named last.
         specs.retain(|known| known.name != spec.name);
         specs.push(spec);
@@ -89,9 +101,10 @@ pub(crate) fn brings_code(directories: Vec<(PathBuf, Layer)>) -> bool {
 /// What a plugin is told about where it is.
 fn input(setting: &Setting) -> Value {
     let worktree = setting.project();
-    let id = setting.worktree.as_ref().map_or("global".to_owned(), |root| {
-        blake3_hex(root.to_string_lossy().as_bytes())
-    });
+    let id = setting
+        .worktree
+        .as_ref()
+        .map_or("global".to_owned(), |root| blake3_hex(root.to_string_lossy().as_bytes()));
     json!({
         "directory": setting.directory,
         "worktree": worktree,

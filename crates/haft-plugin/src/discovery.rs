@@ -125,7 +125,8 @@ fn in_folder(folder: &Path, role: Role, owner: Owner) -> Vec<CodeFile> {
 
 /// A file named `tool` or `tools` that stands in a directory of configuration by itself.
 fn alone(directory: &Path, owner: Owner) -> Vec<CodeFile> {
-    let names = ["tool", "tools"].iter().flat_map(|name| ENDINGS.iter().map(move |end| format!("{name}.{end}")));
+    let names =
+        ["tool", "tools"].iter().flat_map(|name| ENDINGS.iter().map(move |end| format!("{name}.{end}")));
     let paths = names.map(|name| directory.join(name)).filter(|path| holds_code(path));
     paths.map(|path| CodeFile { path, role: Role::Table, owner, options: Value::Null }).collect()
 }
@@ -180,7 +181,8 @@ mod tests {
             directory: directory.clone(),
             owner: Owner::Project,
         });
-        let directories = vec![(directory.join("global"), Owner::Person), (directory.join(".opencode"), Owner::Project)];
+        let directories =
+            vec![(directory.join("global"), Owner::Person), (directory.join(".opencode"), Owner::Project)];
         let (files, unfound) = Places { directories, specs: specs.collect() }.find();
         let shown = |file: &CodeFile| {
             let role = match file.role {
@@ -228,7 +230,8 @@ mod tests {
     #[test]
     fn a_plugin_that_is_not_there_is_named_with_what_to_do() {
         let root = tree(&[("a.js", "")]);
-        let (files, unfound) = found(&root, &[("./missing.js", Value::Null), ("some-package@1.2.3", Value::Null)]);
+        let (files, unfound) =
+            found(&root, &[("./missing.js", Value::Null), ("some-package@1.2.3", Value::Null)]);
         assert!(files.is_empty(), "{files:?}");
         assert!(unfound[0].contains("missing.js") && unfound[0].contains("correct the path"), "{unfound:?}");
         assert!(unfound[1].contains("npm install some-package@1.2.3"), "{unfound:?}");
@@ -237,7 +240,10 @@ mod tests {
     #[test]
     fn packages_are_found_in_the_next_node_modules_and_stay_inside_them() {
         let root = tree(&[
-            ("node_modules/good/package.json", r#"{"exports":{"./server":{"import":"./server.js"},".":"./index.js"}}"#),
+            (
+                "node_modules/good/package.json",
+                r#"{"exports":{"./server":{"import":"./server.js"},".":"./index.js"}}"#,
+            ),
             ("node_modules/good/server.js", ""),
             ("node_modules/@scope/main/package.json", r#"{"main":"lib"}"#),
             ("node_modules/@scope/main/lib/index.js", ""),
@@ -246,7 +252,10 @@ mod tests {
         ]);
         let specs = [("good@latest", Value::Null), ("@scope/main@2", Value::Null), ("evil", Value::Null)];
         let (files, unfound) = found(&root, &specs);
-        assert_eq!(files, ["plugin node_modules/good/server.js", "plugin node_modules/@scope/main/lib/index.js"]);
+        assert_eq!(
+            files,
+            ["plugin node_modules/good/server.js", "plugin node_modules/@scope/main/lib/index.js"]
+        );
         assert!(unfound[0].contains("outside"), "{unfound:?}");
     }
 }

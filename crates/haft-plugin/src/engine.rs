@@ -41,7 +41,13 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { memory_bytes: 256 << 20, stack_bytes: 5 << 20, modules: 5_000, source_bytes: 64 << 20, readable: Readable::default() }
+        Limits {
+            memory_bytes: 256 << 20,
+            stack_bytes: 5 << 20,
+            modules: 5_000,
+            source_bytes: 64 << 20,
+            readable: Readable::default(),
+        }
     }
 }
 

@@ -104,7 +104,8 @@ impl From<Problem> for HostError {
                 // What is thrown on purpose says all there is to say; of a slip, everybody needs to know where it is.
                 let is_slip = name.is_some_and(|name| name.ends_with("Error") && name != "Error");
                 let place = stack.filter(|_| is_slip);
-                let place = place.as_deref().and_then(|stack| stack.lines().find(|line| line.contains("at ")));
+                let place =
+                    place.as_deref().and_then(|stack| stack.lines().find(|line| line.contains("at ")));
                 HostError::Failure(match place {
                     Some(place) => format!("{message}\n{}", place.trim()),
                     None => message,
@@ -146,7 +147,9 @@ impl HostError {
             HostError::Input(invalid) => ToolError::Invalid(invalid),
             HostError::Failure(message) => ToolError::Failure(message),
             HostError::Refused(error) => error,
-            HostError::Load(fault) => ToolError::Failure(format!("the tool's file cannot be loaded: {fault}")),
+            HostError::Load(fault) => {
+                ToolError::Failure(format!("the tool's file cannot be loaded: {fault}"))
+            }
             other @ (HostError::TimedOut(_)
             | HostError::Busy(_)
             | HostError::Defect(_)

@@ -101,7 +101,11 @@ impl Hook for Plugins {
         })
     }
 
-    fn definition<'a>(&'a self, tool: &'a ToolName, told: Described) -> BoxFuture<'a, Result<Described, BoxError>> {
+    fn definition<'a>(
+        &'a self,
+        tool: &'a ToolName,
+        told: Described,
+    ) -> BoxFuture<'a, Result<Described, BoxError>> {
         const NAME: &str = "tool.definition";
         Box::pin(async move {
             if !self.has_hook(NAME) {

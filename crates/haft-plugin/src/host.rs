@@ -108,7 +108,7 @@ impl Host {
         loop {
             tokio::select! {
                 answered = &mut answer => {
-                    leaving.is_done();
+                    leaving.finish();
                     return answered.unwrap_or_else(|_| Err(self.shared.gone()));
                 }
                 () = tokio::time::sleep(PULSE) => {}
@@ -132,9 +132,9 @@ impl Host {
     }
 
     /// Tells it something that has no answer.
-    pub(crate) fn tell(&self, what: Value) {
+    pub(crate) fn tell(&self, what: &Value) {
         // One that is gone has nothing to be told.
-        let _gone = self.shared.say(&what);
+        let _gone = self.shared.say(what);
     }
 
     /// Lets it end by itself, as far as it does so at once; what is left is killed with this value.
@@ -172,7 +172,7 @@ struct Leaving {
 }
 
 impl Leaving {
-    fn is_done(mut self) {
+    fn finish(mut self) {
         self.is_answered = true;
     }
 }
@@ -187,7 +187,9 @@ impl Drop for Leaving {
         let (shared, id) = (self.shared.clone(), self.id);
         let _gone = shared.say(&json!({ "do": "abort", "id": id }));
         // A host that goes on with what nobody wants is not heard to the end.
-        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return shared.end("it was stopped".into()) };
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else {
+            return shared.end("it was stopped".into());
+        };
         runtime.spawn(async move {
             let Ok(Pulse(beat)) = shared.pulse() else { return };
             if tokio::time::timeout(GRACE, beat).await.is_err() {
@@ -196,4 +198,3 @@ impl Drop for Leaving {
         });
     }
 }
-

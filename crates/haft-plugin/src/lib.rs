@@ -45,8 +45,7 @@ pub fn maybe_become_host() -> Option<ExitCode> {
     let shipped = engine::Limits::default();
     let roots: Vec<PathBuf> = args.map(PathBuf::from).collect();
     let readable = if roots.is_empty() { shipped.readable } else { engine::Readable::below(roots) };
-    let limits =
-        engine::Limits { memory_bytes: memory.unwrap_or(shipped.memory_bytes), readable, ..shipped };
+    let limits = engine::Limits { memory_bytes: memory.unwrap_or(shipped.memory_bytes), readable, ..shipped };
     Some(engine::serve(std::io::stdin(), std::io::stdout(), limits))
 }
 

@@ -6,7 +6,10 @@ use std::sync::{Arc, PoisonError};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use haft::permission::{Ask, Gate, Question, Reach, Resource, Showing};
-use haft::{Action, Callback, Dynamic, InvalidName, Offer, Presented, Registrar, Tool, ToolContext, ToolError, ToolName};
+use haft::{
+    Action, Callback, Dynamic, InvalidName, Offer, Presented, Registrar, Tool, ToolContext, ToolError,
+    ToolName,
+};
 use serde_json::{Value, json};
 
 use crate::discovery::{CodeFile, Role};
@@ -33,7 +36,9 @@ pub(crate) fn usable(mut loaded: Loaded) -> Loaded {
     for tool in std::mem::take(&mut loaded.tools) {
         let is_object = tool.parameters.get("type").is_some_and(|kind| kind == "object");
         let why = match is_object {
-            true => made(&tool, Arc::new(|_, _| Box::pin(std::future::ready(Ok(Value::Null))))).unusable().map(str::to_owned),
+            true => made(&tool, Arc::new(|_, _| Box::pin(std::future::ready(Ok(Value::Null)))))
+                .unusable()
+                .map(str::to_owned),
             false => Some("they are not an object".to_owned()),
         };
         match why {
@@ -73,11 +78,19 @@ pub(crate) fn register(served: &Arc<Served>, desk: &Registering<'_>) -> Vec<Faul
     for (tool, name) in loaded.tools.iter().zip(names(&served.file, loaded)) {
         match name {
             Ok(name) if offers.iter().any(|(known, _)| *known == name) => {
-                faults.push(Fault::new(format!("the tool {name} is there twice")).fix("rename one of its exports"));
+                faults.push(
+                    Fault::new(format!("the tool {name} is there twice")).fix("rename one of its exports"),
+                );
             }
             Ok(name) => {
                 let action = (desk.action_of)(name.as_str());
-                let execute = callback(served.clone(), action.clone(), name.clone(), tool.key.clone(), desk.gate.clone());
+                let execute = callback(
+                    served.clone(),
+                    action.clone(),
+                    name.clone(),
+                    tool.key.clone(),
+                    desk.gate.clone(),
+                );
                 let offer = Offer::new(made(tool, execute)).under(action);
                 offers.push((name, offer));
             }
@@ -129,8 +142,9 @@ async fn call(
     let permit = gate.grant(context, used).await?;
     let Use { input, path, .. } = permit.into_target();
     let answer = served.call(key, input, context).await.map_err(|error| error.of_call(&path))?;
-    let returned: Returned = serde_json::from_value(answer)
-        .map_err(|error| ToolError::defect(format!("the host of {} answered nonsense: {error}", path.display())))?;
+    let returned: Returned = serde_json::from_value(answer).map_err(|error| {
+        ToolError::defect(format!("the host of {} answered nonsense: {error}", path.display()))
+    })?;
     serde_json::to_value(returned).map_err(ToolError::defect)
 }
 
@@ -164,7 +178,9 @@ impl Ask for Use {
 
 /// Shows what a tool returned. What is not what a host returns is shown as it is.
 fn present(_input: &Value, output: &Value) -> Presented {
-    let Ok(returned) = serde_json::from_value::<Returned>(output.clone()) else { return Presented::default() };
+    let Ok(returned) = serde_json::from_value::<Returned>(output.clone()) else {
+        return Presented::default();
+    };
     let mut shown = Presented::text(returned.output).titled(returned.title.unwrap_or_default());
     shown.metadata = returned.metadata;
     for attached in returned.attachments {
@@ -174,7 +190,8 @@ fn present(_input: &Value, output: &Value) -> Presented {
                 shown = shown.attach(mime, bytes, attached.filename);
             }
             None => {
-                let line = format!("\n(an attachment at {} is no data: address and was left out)", attached.url);
+                let line =
+                    format!("\n(an attachment at {} is no data: address and was left out)", attached.url);
                 if let Some(haft::Content::Text(text)) = shown.content.first_mut() {
                     text.push_str(&line);
                 }
@@ -206,7 +223,9 @@ mod tests {
             parameters: json!({ "type": "object" }),
         };
         let loaded = Loaded { tools: keys.iter().map(tool).collect(), ..Loaded::default() };
-        let shown = |name: Result<_, haft::InvalidName>| name.map_or_else(|error| error.to_string(), |name: haft::ToolName| name.to_string());
+        let shown = |name: Result<_, haft::InvalidName>| {
+            name.map_or_else(|error| error.to_string(), |name: haft::ToolName| name.to_string())
+        };
         names(&file, &loaded).into_iter().map(shown).collect()
     }
 

@@ -19,9 +19,11 @@ pub(crate) fn installed(spec: &str, from: &Path) -> Result<PathBuf, Fault> {
     if !is_name(name) {
         return Err(Fault::new(format!("{spec:?} is neither a path nor the name of a package")));
     }
-    let found = from.ancestors().map(|level| level.join("node_modules").join(name)).find(|path| path.is_dir());
+    let found =
+        from.ancestors().map(|level| level.join("node_modules").join(name)).find(|path| path.is_dir());
     let found = found.ok_or_else(|| {
-        Fault::new(format!("the package {name} is not installed where the configuration could find it")).fix(fix())
+        Fault::new(format!("the package {name} is not installed where the configuration could find it"))
+            .fix(fix())
     })?;
     let real = found.canonicalize().map_err(|error| Fault::new(format!("{}: {error}", found.display())))?;
     entry(&real)
@@ -32,7 +34,10 @@ pub(crate) fn entry(directory: &Path) -> Result<PathBuf, Fault> {
     let described = directory.join("package.json");
     let description = match fs::metadata(&described) {
         Ok(found) if found.len() > DESCRIPTION_BYTES_MAX => {
-            return Err(Fault::new(format!("{} is larger than a description of a package", described.display())));
+            return Err(Fault::new(format!(
+                "{} is larger than a description of a package",
+                described.display()
+            )));
         }
         Ok(_) => fs::read_to_string(&described)
             .map_err(|error| error.to_string())
@@ -52,13 +57,18 @@ pub(crate) fn entry(directory: &Path) -> Result<PathBuf, Fault> {
     };
     let found = candidates.into_iter().find(|path| path.is_file());
     let found = found.ok_or_else(|| {
-        let why = named.map_or_else(|| "has no index".to_owned(), |named| format!("names {named:?}, which is not there"));
+        let why = named.map_or_else(
+            || "has no index".to_owned(),
+            |named| format!("names {named:?}, which is not there"),
+        );
         Fault::new(format!("the package in {} {why}", directory.display()))
     })?;
     let real = found.canonicalize().map_err(|error| Fault::new(format!("{}: {error}", found.display())))?;
     match real.starts_with(directory) {
         true => Ok(real),
-        false => Err(Fault::new(format!("the package in {} names a file outside of it", directory.display()))),
+        false => {
+            Err(Fault::new(format!("the package in {} names a file outside of it", directory.display())))
+        }
     }
 }
 
@@ -75,7 +85,9 @@ fn under_conditions(chosen: &Value) -> Option<&str> {
         Value::String(path) => Some(path),
         Value::Object(conditions) => conditions
             .iter()
-            .filter(|(condition, _)| ["import", "node", "module", "default", "bun"].contains(&condition.as_str()))
+            .filter(|(condition, _)| {
+                ["import", "node", "module", "default", "bun"].contains(&condition.as_str())
+            })
             .find_map(|(_, chosen)| under_conditions(chosen)),
         Value::Array(several) => several.iter().find_map(under_conditions),
         Value::Null | Value::Bool(_) | Value::Number(_) => None,
@@ -94,7 +106,9 @@ fn is_name(name: &str) -> bool {
     let bare = name.strip_prefix('@').unwrap_or(name);
     let parts: Vec<&str> = bare.split('/').collect();
     let is_plain = |part: &&str| {
-        !part.is_empty() && !part.starts_with('.') && part.chars().all(|c| c.is_ascii_alphanumeric() || "-_.~".contains(c))
+        !part.is_empty()
+            && !part.starts_with('.')
+            && part.chars().all(|c| c.is_ascii_alphanumeric() || "-_.~".contains(c))
     };
     parts.len() == if name.starts_with('@') { 2 } else { 1 } && parts.iter().all(is_plain)
 }

@@ -75,9 +75,15 @@ struct Entry {
 
 #[derive(Clone)]
 enum Fate {
-    Served { served: Arc<Served>, faults: Vec<Fault> },
+    Served {
+        served: Arc<Served>,
+        faults: Vec<Fault>,
+    },
     /// It could not be loaded, as it was then.
-    Faulty { fault: Fault, content: Option<Content> },
+    Faulty {
+        fault: Fault,
+        content: Option<Content>,
+    },
     Untrusted,
 }
 
@@ -124,7 +130,12 @@ impl Plugins {
             directory: parts.directory.clone(),
             worktree: parts.worktree.clone(),
         });
-        Plugins(Arc::new(Inner { parts, house, state: Mutex::default(), refreshing: tokio::sync::Mutex::default() }))
+        Plugins(Arc::new(Inner {
+            parts,
+            house,
+            state: Mutex::default(),
+            refreshing: tokio::sync::Mutex::default(),
+        }))
     }
 
     /// Makes what is registered agree with the files as they are now. What has not changed is left alone.
@@ -260,10 +271,15 @@ impl Entry {
         let outcome = match &self.fate {
             Fate::Served { served, faults } => {
                 let loaded = &served.manifest.loaded;
-                let skipped = loaded.skipped.iter().map(|skipped| (skipped.export.clone(), skipped.why.clone()));
+                let skipped =
+                    loaded.skipped.iter().map(|skipped| (skipped.export.clone(), skipped.why.clone()));
                 Outcome::Served {
                     engine: served.manifest.engine,
-                    tools: offers::names(&self.file, loaded).into_iter().flatten().map(|name| name.to_string()).collect(),
+                    tools: offers::names(&self.file, loaded)
+                        .into_iter()
+                        .flatten()
+                        .map(|name| name.to_string())
+                        .collect(),
                     hooks: loaded.hooks.clone(),
                     skipped: skipped.collect(),
                     faults: faults.clone(),
@@ -319,7 +335,8 @@ impl Inner {
         let mut renewed: HashSet<ToolName> = HashSet::new();
         for entry in entries.iter_mut() {
             let Fate::Served { served, faults } = &mut entry.fate else { continue };
-            let names: Vec<ToolName> = offers::names(&served.file, &served.manifest.loaded).into_iter().flatten().collect();
+            let names: Vec<ToolName> =
+                offers::names(&served.file, &served.manifest.loaded).into_iter().flatten().collect();
             let is_new = !known.iter().any(|before| before.serves(served));
             if is_new || names.iter().any(|name| renewed.contains(name)) {
                 served.unregister();
@@ -329,7 +346,10 @@ impl Inner {
             }
             for name in names {
                 if let Some(before) = claimed.insert(name.clone(), served.file.path.clone()) {
-                    let message = format!("the tool {name} is also in {}, which it takes the place of", before.display());
+                    let message = format!(
+                        "the tool {name} is also in {}, which it takes the place of",
+                        before.display()
+                    );
                     let twice = Fault::new(message).fix("rename one of them");
                     if !faults.contains(&twice) {
                         faults.push(twice);

@@ -84,8 +84,9 @@ impl Served {
             let fault = match start(house, &file, *engine).await {
                 Ok((host, loaded)) => {
                     let loaded = offers::usable(loaded);
-                    let manifest = Manifest::new(&content, loaded, *engine)
-                        .ok_or_else(|| Fault::new("a module that it imports went away while it was loaded"))?;
+                    let manifest = Manifest::new(&content, loaded, *engine).ok_or_else(|| {
+                        Fault::new("a module that it imports went away while it was loaded")
+                    })?;
                     return Ok(Served::new(house, file, manifest, Some(Arc::new(host))));
                 }
                 Err(Unserved::Absent(fault)) => fault,
@@ -114,7 +115,12 @@ impl Served {
     }
 
     /// Has a tool of it work.
-    pub(crate) async fn call(&self, tool: &str, args: Value, context: &ToolContext) -> Result<Value, HostError> {
+    pub(crate) async fn call(
+        &self,
+        tool: &str,
+        args: Value,
+        context: &ToolContext,
+    ) -> Result<Value, HostError> {
         let host = self.host().await?;
         let told = json!({
             "do": "call",
@@ -153,7 +159,7 @@ impl Served {
     pub(crate) async fn announce(&self, event: Value) {
         let Ok(host) = self.host().await else { return };
         let input = json!({ "event": event });
-        host.tell(json!({ "id": 0, "do": "hook", "name": "event", "input": input, "output": Value::Null }));
+        host.tell(&json!({ "id": 0, "do": "hook", "name": "event", "input": input, "output": Value::Null }));
     }
 
     /// Ends its host, if it has one; the next call starts another.
@@ -202,12 +208,15 @@ enum Unserved {
 
 /// Starts a host and has it load a file.
 async fn start(house: &Arc<House>, file: &CodeFile, engine: Engine) -> Result<(Host, Loaded), Unserved> {
-    let faulty = |message: String| Unserved::Faulty(Fault { file: Some(file.path.clone()), ..Fault::new(message) });
+    let faulty =
+        |message: String| Unserved::Faulty(Fault { file: Some(file.path.clone()), ..Fault::new(message) });
     let readable = file.path.parent().map(|parent| parent.to_owned()).into_iter().collect();
     let (desk, program) = (house.desk.clone(), HostProgram { engine, readable });
     let launched = tokio::task::spawn_blocking(move || desk.launch(&program)).await;
     let launched = launched.map_err(|error| faulty(error.to_string()))?.map_err(|error| match error {
-        LaunchError::Absent(engine) => Unserved::Absent(Fault::new(format!("{} is not on the PATH", engine.as_str()))),
+        LaunchError::Absent(engine) => {
+            Unserved::Absent(Fault::new(format!("{} is not on the PATH", engine.as_str())))
+        }
         other @ (LaunchError::Unconfined(_) | LaunchError::Start(_)) => faulty(other.to_string()),
     })?;
     let host = Host::new(launched, house.desk.clone()).map_err(|error| faulty(error.to_string()))?;
@@ -215,7 +224,8 @@ async fn start(house: &Arc<House>, file: &CodeFile, engine: Engine) -> Result<(H
         Role::Tools | Role::Table => "tool",
         Role::Plugin => "plugin",
     };
-    let told = json!({ "do": "load", "file": file.path, "as": role, "options": file.options, "input": house.input });
+    let told =
+        json!({ "do": "load", "file": file.path, "as": role, "options": file.options, "input": house.input });
     let patience = Patience { answer: house.limits.load, busy: house.limits.busy };
     match host.request(told, None, patience).await {
         Ok(answer) => match serde_json::from_value(answer) {

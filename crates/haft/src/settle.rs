@@ -95,14 +95,15 @@ async fn attempt(
 ) -> Result<Completed, Stop> {
     let (services, context) = (turn.services(), &call.context);
     let input = before_hooks(services, name, context, given).await?;
-    let hooked = (!services.hooks.is_empty()).then(|| input.clone()).unwrap_or_default();
+    let hooked = if services.hooks.is_empty() { Value::Null } else { input.clone() };
     let changed = (is_edited || !call.input.is(&input)).then(|| input.clone());
     let edited = changed.clone().filter(|_| is_edited);
     let begun = services.gate.begins(&context.call, &input);
     let invocation = decode(tool, name, input).map_err(|stop| stop.of_edited(edited.as_ref()))?;
     record_running(services, context, changed.as_ref()).await?;
 
-    let produced = execute(&*invocation, name, context).await.map_err(|stop| stop.of_edited(edited.as_ref()))?;
+    let produced =
+        execute(&*invocation, name, context).await.map_err(|stop| stop.of_edited(edited.as_ref()))?;
     drop(begun);
     let encoding = encode(&*invocation, produced)?;
     let mut presented = present(&*invocation, &encoding)?;

@@ -10,7 +10,7 @@ use crate::boundary::{Boundary, Limits};
 use crate::catch::caught;
 use crate::error::BoxError;
 use crate::events::Events;
-use crate::hooks::{Hook, Described};
+use crate::hooks::{Described, Hook};
 use crate::name::{Action, ToolName, nearest};
 use crate::output::{MemoryOutputs, OutputStore};
 use crate::permission::{Gate, Ruleset};
@@ -168,7 +168,11 @@ impl Registry {
 }
 
 /// What a model is told of a tool after hooks had their say.
-async fn told_after(hooks: &[Arc<dyn Hook>], name: &ToolName, mut told: Described) -> Result<Described, TurnError> {
+async fn told_after(
+    hooks: &[Arc<dyn Hook>],
+    name: &ToolName,
+    mut told: Described,
+) -> Result<Described, TurnError> {
     for hook in hooks {
         let changed = caught(|| hook.definition(name, told)).await.and_then(|changed| changed);
         told = changed.map_err(|source| TurnError::Hook { tool: name.clone(), source })?;

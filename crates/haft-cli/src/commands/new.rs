@@ -19,14 +19,21 @@ const TYPES: &str = include_str!("new/types.d.ts.txt");
 /// Where the types are, below the directory of configuration.
 const TYPES_AT: &str = "types/haft.d.ts";
 
-pub(crate) fn run(globals: &Globals, terminal: Terminal, kind: NewKind, name: &str, is_global: bool) -> Result<Exit, Failure> {
+pub(crate) fn run(
+    globals: &Globals,
+    terminal: Terminal,
+    kind: NewKind,
+    name: &str,
+    is_global: bool,
+) -> Result<Exit, Failure> {
     let setting = Setting::load(globals, terminal)?;
     let (folder, text) = match kind {
         NewKind::Tool => ("tools", TOOL),
         NewKind::Plugin => ("plugins", PLUGIN),
     };
-    haft::ToolName::parse(name)
-        .map_err(|error| Failure::usage(error).hint("a name begins with a letter and has letters, digits, - and _"))?;
+    haft::ToolName::parse(name).map_err(|error| {
+        Failure::usage(error).hint("a name begins with a letter and has letters, digits, - and _")
+    })?;
     let home = match is_global {
         true => setting.paths.config.clone(),
         false => setting.project().join(".opencode"),
@@ -45,7 +52,9 @@ fn create(path: &Path, text: &str) -> Result<(), Failure> {
     let failed = |error: std::io::Error| {
         let failure = Failure::usage(format_args!("could not create {}: {error}", path.display()));
         match error.kind() {
-            std::io::ErrorKind::AlreadyExists => failure.hint("choose another name, or remove the file first"),
+            std::io::ErrorKind::AlreadyExists => {
+                failure.hint("choose another name, or remove the file first")
+            }
             _ => failure,
         }
     };
@@ -55,7 +64,13 @@ fn create(path: &Path, text: &str) -> Result<(), Failure> {
     file.write_all(text.as_bytes()).map_err(failed)
 }
 
-fn report(terminal: Terminal, kind: NewKind, name: &str, path: &PathBuf, runs: bool) -> Result<Exit, Failure> {
+fn report(
+    terminal: Terminal,
+    kind: NewKind,
+    name: &str,
+    path: &PathBuf,
+    runs: bool,
+) -> Result<Exit, Failure> {
     if terminal.json {
         terminal.document(&json!({ "v": 1, "created": path }))?;
         return Ok(Exit::Ok);

@@ -356,7 +356,9 @@ fn check_plugins(value: &Node) -> Result<(), ConfigError> {
     let Some(items) = value.as_list() else { return Err(value.expected("an array")) };
     let is_named = |item: &Node| match &item.kind {
         Kind::Text(name) => !name.is_empty(),
-        Kind::List(pair) => matches!(pair.as_slice(), [name, _] if name.as_text().is_some_and(|name| !name.is_empty())),
+        Kind::List(pair) => {
+            matches!(pair.as_slice(), [name, _] if name.as_text().is_some_and(|name| !name.is_empty()))
+        }
         Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Object(_) => false,
     };
     match items.iter().find(|item| !is_named(item)) {

@@ -9,7 +9,8 @@ use base64::engine::general_purpose::STANDARD;
 use haft::permission::{Ask, Question, Reach, Resource, Showing};
 use haft::{Action, BoxFuture, Event, Events, ToolContext, ToolError};
 use haft_plugin::{
-    ClientCall, Desk, Engine, Fetch, FileWish, HostProgram, Launched, LaunchError, Permission, Said, Unanswered, Wish,
+    ClientCall, Desk, Engine, Fetch, FileWish, HostProgram, LaunchError, Launched, Permission, Said,
+    Unanswered, Wish,
 };
 use haft_tools::hosting::{Fetching, FileDone, FileOp, FileProblem, HostStart, Hosting, HostingError};
 use serde_json::{Value, json};
@@ -83,7 +84,11 @@ impl CliDesk {
             other => Unanswered::Consent(other),
         })?;
         if redirect == "error" && (300..400).contains(&fetched.status) {
-            return Err(Unanswered::Failed { name: "TypeError", message: "it redirects".to_owned(), code: None });
+            return Err(Unanswered::Failed {
+                name: "TypeError",
+                message: "it redirects".to_owned(),
+                code: None,
+            });
         }
         Ok(json!({
             "status": fetched.status,
@@ -97,7 +102,9 @@ impl CliDesk {
 
     async fn file(&self, wanted: FileWish, context: &ToolContext) -> Result<Value, Unanswered> {
         let data = match &wanted.data {
-            Some(data) => STANDARD.decode(data).map_err(|_| Unanswered::failed("the content is no base64"))?,
+            Some(data) => {
+                STANDARD.decode(data).map_err(|_| Unanswered::failed("the content is no base64"))?
+            }
             None => Vec::new(),
         };
         let op = match wanted.op.as_str() {
@@ -117,9 +124,11 @@ impl CliDesk {
             }
         };
         let done = self.hosting.file(&wanted.path, op, context).await.map_err(|problem| match problem {
-            FileProblem::Refused(ToolError::Failure(message)) => {
-                Unanswered::Failed { name: "Error", message: format!("EACCES: {message}"), code: Some("EACCES".to_owned()) }
-            }
+            FileProblem::Refused(ToolError::Failure(message)) => Unanswered::Failed {
+                name: "Error",
+                message: format!("EACCES: {message}"),
+                code: Some("EACCES".to_owned()),
+            },
             FileProblem::Refused(error) => Unanswered::Consent(error),
             FileProblem::System(error) => {
                 let code = match error.kind() {
@@ -129,7 +138,11 @@ impl CliDesk {
                     std::io::ErrorKind::AlreadyExists => "EEXIST",
                     _ => "EACCES",
                 };
-                Unanswered::Failed { name: "Error", message: format!("{code}: {error}"), code: Some(code.to_owned()) }
+                Unanswered::Failed {
+                    name: "Error",
+                    message: format!("{code}: {error}"),
+                    code: Some(code.to_owned()),
+                }
             }
         })?;
         Ok(match done {
@@ -144,7 +157,8 @@ impl CliDesk {
                 })
             }
             FileDone::List(names) => {
-                let entry = |(name, is): (String, std::fs::FileType)| json!({ "name": name, "kind": kind(is) });
+                let entry =
+                    |(name, is): (String, std::fs::FileType)| json!({ "name": name, "kind": kind(is) });
                 json!(names.into_iter().map(entry).collect::<Vec<Value>>())
             }
             FileDone::Done => Value::Null,
@@ -159,7 +173,8 @@ impl CliDesk {
     /// The part of opencode's client that makes sense without its server.
     fn client(&self, call: &ClientCall) -> Result<Value, Unanswered> {
         let body = call.args.first().map(|given| given.get("body").unwrap_or(given));
-        let text = |key: &str| body.and_then(|body| body.get(key)).and_then(Value::as_str).unwrap_or_default();
+        let text =
+            |key: &str| body.and_then(|body| body.get(key)).and_then(Value::as_str).unwrap_or_default();
         match call.path.as_str() {
             "app.log" => {
                 let line = format!("{} {}", text("service"), text("message"));
@@ -254,7 +269,11 @@ impl Desk for CliDesk {
             let needed = || {
                 context.as_ref().ok_or_else(|| {
                     let message = "this is only possible while a tool or a hook of a call runs";
-                    Unanswered::Failed { name: "Error", message: message.to_owned(), code: Some("EACCES".to_owned()) }
+                    Unanswered::Failed {
+                        name: "Error",
+                        message: message.to_owned(),
+                        code: Some("EACCES".to_owned()),
+                    }
                 })
             };
             match wish {

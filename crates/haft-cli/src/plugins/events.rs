@@ -46,9 +46,7 @@ fn told(seq: Seq, event: &Event) -> Vec<Value> {
 /// A call as a part of its message.
 fn part(event: &Event) -> Option<Value> {
     let (context, tool, state) = match event {
-        Event::Called(call) => {
-            (&call.context, Some(call.name.clone()), json!({ "status": "pending" }))
-        }
+        Event::Called(call) => (&call.context, Some(call.name.as_str()), json!({ "status": "pending" })),
         Event::Running(context) => (context, None, json!({ "status": "running" })),
         Event::Ended(context, Ended::Settled(settlement)) => match &**settlement {
             Settlement::Completed(done) => (
@@ -73,7 +71,7 @@ fn part(event: &Event) -> Option<Value> {
     Some(part_of(context, tool, &state))
 }
 
-fn part_of(context: &ToolContext, tool: Option<String>, state: &Value) -> Value {
+fn part_of(context: &ToolContext, tool: Option<&str>, state: &Value) -> Value {
     json!({
         "type": "message.part.updated",
         "properties": {

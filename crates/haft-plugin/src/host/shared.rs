@@ -64,7 +64,10 @@ impl Drop for OpenQuestion {
 }
 
 impl Waiting {
-    pub(super) fn new(answer: oneshot::Sender<Result<Value, HostError>>, context: Option<ToolContext>) -> Waiting {
+    pub(super) fn new(
+        answer: oneshot::Sender<Result<Value, HostError>>,
+        context: Option<ToolContext>,
+    ) -> Waiting {
         Waiting { answer, context, asked: HashMap::new(), refused: None, paused: Duration::ZERO }
     }
 
@@ -233,7 +236,8 @@ impl Shared {
     fn on_whose_behalf(&self, about: Option<u64>) -> Option<(u64, ToolContext)> {
         let state = self.state();
         let known = about.filter(|id| state.waiting.contains_key(id));
-        let latest = || state.waiting.iter().filter(|(_, waiting)| waiting.context.is_some()).map(|(id, _)| *id).max();
+        let latest =
+            || state.waiting.iter().filter(|(_, waiting)| waiting.context.is_some()).map(|(id, _)| *id).max();
         let id = known.or_else(latest)?;
         Some((id, state.waiting.get(&id)?.context.clone()?))
     }

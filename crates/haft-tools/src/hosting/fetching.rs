@@ -16,7 +16,8 @@ const TIME: Duration = Duration::from_secs(120);
 /// How much may come back.
 const BYTES_MAX: usize = 32 << 20;
 /// Headers that say something about the connection, which is ours.
-const OURS: &[&str] = &["host", "connection", "content-length", "transfer-encoding", "accept-encoding", "upgrade"];
+const OURS: &[&str] =
+    &["host", "connection", "content-length", "transfer-encoding", "accept-encoding", "upgrade"];
 /// Headers that are not sent on to another origin.
 const SECRET: &[&str] = &["authorization", "cookie", "proxy-authorization", "x-api-key"];
 
@@ -100,7 +101,8 @@ impl Target {
 fn headers(given: &[(String, String)]) -> Result<HeaderMap, ToolError> {
     let mut headers = HeaderMap::new();
     for (name, value) in given {
-        let wrong = |what: &str| ToolError::Failure(format!("the header {name:?} has a {what} that cannot be sent"));
+        let wrong =
+            |what: &str| ToolError::Failure(format!("the header {name:?} has a {what} that cannot be sent"));
         let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| wrong("name"))?;
         if OURS.contains(&name.as_str()) {
             continue;

@@ -88,8 +88,15 @@ pub enum FileProblem {
 
 impl Hosting {
     /// Does something to a file for a plugin.
-    pub async fn file(&self, path: &Path, op: FileOp, context: &ToolContext) -> Result<FileDone, FileProblem> {
-        let text = path.to_str().ok_or_else(|| ToolError::failure("a path that is not text cannot be asked about"))?;
+    pub async fn file(
+        &self,
+        path: &Path,
+        op: FileOp,
+        context: &ToolContext,
+    ) -> Result<FileDone, FileProblem> {
+        let text = path
+            .to_str()
+            .ok_or_else(|| ToolError::failure("a path that is not text cannot be asked about"))?;
         let place = self.workspace.resolve(text).map_err(|error| ToolError::failure(error.to_string()))?;
         if let Some(hidden) = self.processes.hidden.iter().find(|hidden| place.real().starts_with(hidden)) {
             return Err(ToolError::Failure(format!("{} is haft's own", hidden.display())).into());

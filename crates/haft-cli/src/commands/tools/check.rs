@@ -33,7 +33,11 @@ const CALLED: &[&str] = &[
 ];
 
 /// Checks everything that can be offered, and says of each file what became of it.
-pub(super) async fn run(location: &Location<'_>, directory: &Path, terminal: Terminal) -> Result<Exit, Failure> {
+pub(super) async fn run(
+    location: &Location<'_>,
+    directory: &Path,
+    terminal: Terminal,
+) -> Result<Exit, Failure> {
     // A model of no particular provider: what is checked for every one is checked.
     let model = Model { provider: "any".to_owned(), id: "any".to_owned() };
     let everything = BTreeSet::from(["batch", "exa", "lsp", "parallel", "plan"].map(str::to_owned));
@@ -76,11 +80,17 @@ fn print(report: &Report, directory: &Path, terminal: Terminal) -> Result<(), Fa
             let mark = if faults.is_empty() { style.green("ok  ") } else { style.red("FAIL") };
             terminal.line(&format!("{mark}  {source}  {offers}  {}", style.dim(engine.as_str())))?;
             for (export, why) in skipped {
-                let line = format!("{}  {source}  {} {}", style.dim("skip"), haft::visible(export), haft::visible(why));
+                let line = format!(
+                    "{}  {source}  {} {}",
+                    style.dim("skip"),
+                    haft::visible(export),
+                    haft::visible(why)
+                );
                 terminal.line(&line)?;
             }
             for hook in hooks.iter().filter(|hook| !CALLED.contains(&hook.as_str())) {
-                let line = format!("the hook {} is never called: haft has no such feature", haft::visible(hook));
+                let line =
+                    format!("the hook {} is never called: haft has no such feature", haft::visible(hook));
                 terminal.line(&format!("{}  {source}  {line}", style.yellow("note")))?;
             }
             faults.iter().try_for_each(|fault| explain(fault, directory, terminal))
@@ -134,7 +144,8 @@ fn document(report: &Report) -> Value {
     let mut told = json!({ "source": report.source, "as": role });
     match &report.outcome {
         Outcome::Served { engine, tools, hooks, skipped, faults } => {
-            let uncalled: Vec<&String> = hooks.iter().filter(|hook| !CALLED.contains(&hook.as_str())).collect();
+            let uncalled: Vec<&String> =
+                hooks.iter().filter(|hook| !CALLED.contains(&hook.as_str())).collect();
             let skipped: Vec<Value> =
                 skipped.iter().map(|(export, why)| json!({ "export": export, "why": why })).collect();
             told["status"] = if faults.is_empty() { "ok".into() } else { "error".into() };
