@@ -1,12 +1,12 @@
 //! The codec boundary: execution sees decoded input, presentation sees encoded output, and what does not fit ends there.
 
 use expect_test::expect;
-use haft::{Encoded, Executor, Presented, Tool, ToolContext, ToolError};
+use haft::{Encoded, Executor, Invalid, Issue, Presented, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
-use crate::support::{Runs, Say, World, dynamic, echo, now, settle};
+use crate::support::{Runs, Say, World, dynamic, echo, now, settle, tool};
 
 /// A length that is written in metres and kept in millimetres.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -292,4 +292,18 @@ fn a_null_that_the_schema_allows_is_kept() {
         json!({ "owner": null }),
     );
     assert_eq!(told, r#"completed: {"owner":null}"#);
+}
+
+#[test]
+fn what_only_the_tool_could_find_wrong_is_told_like_any_invalid_input() {
+    let issue = Issue { path: "text".to_owned(), problem: "must rhyme".to_owned() };
+    let picky = |words: Option<&str>| {
+        let invalid = Invalid { issues: vec![issue.clone()], words: words.map(str::to_owned) };
+        tool(move |_, _| std::future::ready(Err(ToolError::Invalid(invalid.clone()))))
+    };
+    let told = World::new().settle_one(picky(None), json!({ "text": "orange" }));
+    assert!(told.starts_with("rejected as ") && told.contains("text: must rhyme."), "{told}");
+    assert!(told.contains("Please rewrite the input so it satisfies the expected schema."), "{told}");
+    let told = World::new().settle_one(picky(Some("find a rhyme")), json!({ "text": "orange" }));
+    assert!(told.contains("find a rhyme.") && !told.contains("must rhyme"), "{told}");
 }

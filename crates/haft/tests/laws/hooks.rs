@@ -1,8 +1,10 @@
 //! Hooks stand before and after a call; they change what passes, and never get around codec, gate or boundary.
 
+use std::sync::{Arc, Mutex};
+
 use expect_test::expect;
-use haft::{Limits, Presented};
-use serde_json::json;
+use haft::{BoxError, BoxFuture, Described, Hook, Limits, Presented, ToolContext, ToolName};
+use serde_json::{Value, json};
 
 use crate::support::{Hooked, Runs, Somebody, World, echo, looks_at, now, says, settle, tool};
 
@@ -145,4 +147,63 @@ fn a_hook_that_changes_nothing_leaves_what_was_retained() {
         assert_eq!(world.outputs.wholes().len(), 1, "lines of {line}");
         assert_eq!(completed.retained.unwrap().bytes, whole.len() as u64);
     }
+}
+
+/// Says something else of every tool, and wants to know with what input calls ran.
+#[derive(Clone, Default)]
+struct Retells {
+    inputs: Arc<Mutex<Vec<Value>>>,
+    fails: bool,
+}
+
+impl Hook for Retells {
+    fn definition<'a>(
+        &'a self,
+        tool: &'a ToolName,
+        told: Described,
+    ) -> BoxFuture<'a, Result<Described, BoxError>> {
+        let input = Arc::new(json!({ "type": "object", "properties": { "word": { "type": "string" } } }));
+        let description = format!("{tool}, told anew: {}", told.description);
+        let retold =
+            if self.fails { Err("out of words".into()) } else { Ok(Described { description, input }) };
+        Box::pin(std::future::ready(retold))
+    }
+
+    fn after<'a>(
+        &'a self,
+        _tool: &'a ToolName,
+        _context: &'a ToolContext,
+        input: &'a Value,
+        shown: Presented,
+    ) -> BoxFuture<'a, Result<Presented, BoxError>> {
+        self.inputs.lock().unwrap().push(input.clone());
+        Box::pin(std::future::ready(Ok(shown)))
+    }
+}
+
+#[test]
+fn a_hook_changes_what_is_said_of_a_tool_and_not_what_it_takes() {
+    let world = World::new().hooked([Retells::default()]);
+    let _registration = world.register("tool", echo());
+    let turn = world.turn();
+    let told = &turn.definitions()[0];
+    assert!(told.description.starts_with("tool, told anew: "), "{}", told.description);
+    assert!(told.input["properties"].get("word").is_some(), "{}", told.input);
+    assert_eq!(settle(&turn, world.call("tool", json!({ "text": "as ever" }))), "completed: as ever");
+    assert!(settle(&turn, world.call("tool", json!({ "word": "new" }))).contains("invalid"));
+}
+
+#[test]
+fn a_hook_that_cannot_say_what_a_tool_is_keeps_the_turn_from_being_prepared() {
+    let world = World::new().hooked([Retells { fails: true, ..Retells::default() }]);
+    let _registration = world.register("tool", echo());
+    expect!["no turn: a hook failed over what models are told of the tool tool"]
+        .assert_eq(&world.advertised());
+}
+
+#[test]
+fn hooks_after_a_call_see_the_input_that_ran() {
+    let sees = Retells::default();
+    World::new().hooked([sees.clone()]).settle_one(echo(), json!({ "text": "sent" }));
+    assert_eq!(*sees.inputs.lock().unwrap(), [json!({ "text": "sent" })]);
 }

@@ -7,7 +7,7 @@ use expect_test::{Expect, expect};
 use haft::{Executor, Registry, Tool, ToolContext, ToolError};
 use serde_json::json;
 
-use crate::support::{Door, Say, Started, World, echo, names, says, settle, told};
+use crate::support::{Door, Say, Started, World, echo, names, says, settle, told, tool};
 
 /// What calling a tool gives in a turn that was prepared just now.
 fn fresh(world: &World, name: &str) -> String {
@@ -282,4 +282,11 @@ fn a_tool_may_use_the_registry_while_it_is_dropped() {
     // On a thread of its own, because a lock that is held meanwhile would stop it for ever.
     std::thread::spawn(move || drop(registration));
     assert_eq!(gone.recv_timeout(Duration::from_secs(10)), Ok(0));
+}
+
+#[test]
+fn a_tool_that_finds_itself_changed_is_stale() {
+    let changed = tool(|_, _| std::future::ready(Err(ToolError::Stale)));
+    let told = World::new().settle_one(changed, json!({ "text": "" }));
+    assert!(told.starts_with("rejected as stale: Stale tool call: tool."), "{told}");
 }

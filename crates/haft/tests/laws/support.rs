@@ -97,7 +97,7 @@ impl World {
         }
     }
 
-    pub(crate) fn hooked(mut self, hooks: impl IntoIterator<Item = Hooked>) -> World {
+    pub(crate) fn hooked(mut self, hooks: impl IntoIterator<Item = impl Hook + 'static>) -> World {
         self.services.hooks = hooks.into_iter().map(|hook| Arc::new(hook) as Arc<dyn Hook>).collect();
         self
     }
