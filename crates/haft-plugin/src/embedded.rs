@@ -13,7 +13,14 @@ pub(crate) fn has(name: &str) -> bool {
     module(&format!("haft:{name}")).is_some()
 }
 
-/// The text of a file that hosts outside this engine need: `host/contract`, `host/node.mjs`.
-pub fn text(name: &str) -> Option<&'static str> {
+/// The texts in a folder, by name.
+pub(crate) fn texts_in(folder: &str) -> impl Iterator<Item = (String, serde_json::Value)> {
+    let within = move |name: &str| name.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+    let found = TEXTS.iter().filter(move |(name, _)| within(name));
+    found.map(|(name, text)| ((*name).to_owned(), (*text).into()))
+}
+
+/// The text of a file that hosts outside this engine need: `host/contract`, `host/node/serve.mjs`.
+pub(crate) fn text(name: &str) -> Option<&'static str> {
     TEXTS.binary_search_by(|(known, _)| (*known).cmp(name)).ok().map(|at| TEXTS[at].1)
 }

@@ -4,6 +4,7 @@
 //! an answer has the host told so; one that does not answer then either is killed, with everything it started.
 
 mod shared;
+mod stripping;
 
 use std::any::Any;
 use std::io::{Read, Write};
@@ -24,6 +25,8 @@ use crate::error::HostError;
 const OUTBOX_MAX: usize = 512;
 /// A host that was told that nobody waits any more ends what it does within this time, or is killed.
 const GRACE: Duration = Duration::from_secs(1);
+/// So long the last words of a host that has ended are waited for; programs it left behind may keep them open.
+const LAST_WORDS: Duration = Duration::from_millis(200);
 /// How often a host that works is asked whether it still listens.
 const PULSE: Duration = Duration::from_millis(500);
 
@@ -75,7 +78,10 @@ impl Host {
             move || {
                 let why = shared.listen(output);
                 // What it wrote last often says why it ended.
-                let _panicked = beside.join();
+                let waited = std::time::Instant::now();
+                while !beside.is_finished() && waited.elapsed() < LAST_WORDS {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
                 shared.end(why);
             }
         })?;

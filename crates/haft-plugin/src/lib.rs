@@ -16,6 +16,7 @@ mod manifest;
 mod offers;
 mod package;
 mod plugins;
+mod runtimes;
 mod served;
 mod words;
 
@@ -24,13 +25,15 @@ use std::process::ExitCode;
 
 pub use desk::{Desk, Engine, HostProgram, LaunchError, Unanswered};
 pub use discovery::{CodeFile, Owner, Places, Role, Spec, Unfound};
-pub use embedded::text as embedded_text;
 pub use error::Fault;
 pub use hooks::{AskingPlugins, HookError};
 pub use host::Launched;
 pub use plugins::{Outcome, Parts, Plugins, Report};
+pub use runtimes::{host_command, own_modules};
 pub use served::PluginLimits;
-pub use words::{ClientCall, Fetch, FileWish, Loaded, LoadedTool, Permission, Said, Skipped, Wish};
+pub use words::{
+    ClientCall, Fetch, FileWish, Loaded, LoadedTool, OwnModules, Permission, Said, Skipped, Strip, Wish,
+};
 
 /// The hidden command by which haft's own binary becomes a host.
 pub const HOST_COMMAND: &str = "plugin-host";
@@ -47,9 +50,4 @@ pub fn maybe_become_host() -> Option<ExitCode> {
     let readable = if roots.is_empty() { shipped.readable } else { engine::Readable::below(roots) };
     let limits = engine::Limits { memory_bytes: memory.unwrap_or(shipped.memory_bytes), readable, ..shipped };
     Some(engine::serve(std::io::stdin(), std::io::stdout(), limits))
-}
-
-/// The program that serves a file in Bun or Node.
-pub fn host_script() -> &'static str {
-    embedded_text("host/node.mjs").unwrap_or_default()
 }

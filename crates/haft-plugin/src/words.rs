@@ -46,6 +46,10 @@ pub enum Wish {
     File(FileWish),
     /// A function of opencode's client.
     Client(ClientCall),
+    /// JavaScript of TypeScript, for a runtime that does not know it.
+    Strip(Strip),
+    /// Modules of our own, for a runtime that has no packages installed.
+    Module(OwnModules),
     /// An op that this haft does not know.
     #[serde(other, deserialize_with = "Wish::ignored")]
     Unknown,
@@ -112,6 +116,22 @@ pub struct FileWish {
 
 fn yes() -> bool {
     true
+}
+
+/// TypeScript whose types are to be taken away.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Strip {
+    /// The file it was read from, for the source map. Nothing is read.
+    pub path: PathBuf,
+    /// Its text.
+    pub source: String,
+}
+
+/// Modules of our own.
+#[derive(Debug, Clone, Deserialize)]
+pub struct OwnModules {
+    /// The folder they are in: `zod`.
+    pub name: String,
 }
 
 /// A function of opencode's client, such as `session.messages`.

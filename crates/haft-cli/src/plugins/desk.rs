@@ -53,13 +53,14 @@ impl CliDesk {
             }
             Engine::Bun => {
                 let bun = self.hosting.on_path("bun").ok_or_else(absent)?;
-                (bun, vec!["--eval".into(), haft_plugin::host_script().into()])
+                readable.push(bun.clone());
+                haft_plugin::host_command(&bun, &["--no-install"])
             }
             Engine::Node => {
                 let heap = format!("--max-old-space-size={}", self.memory_bytes >> 20);
                 let node = self.hosting.on_path("node").ok_or_else(absent)?;
-                let script = haft_plugin::host_script();
-                (node, vec![heap.into(), "--input-type=module".into(), "--eval".into(), script.into()])
+                readable.push(node.clone());
+                haft_plugin::host_command(&node, &[&heap, "--input-type=module"])
             }
         };
         readable.push(binary.clone());
@@ -281,7 +282,10 @@ impl Desk for CliDesk {
                 Wish::File(wanted) => self.file(wanted, needed()?).await,
                 Wish::Permission(asked) => self.permission(asked, needed()?).await,
                 Wish::Client(call) => self.client(&call),
-                Wish::Unknown => Err(Unanswered::failed("haft does not know this request")),
+                // The first two are not asked of anybody outside.
+                Wish::Strip(_) | Wish::Module(_) | Wish::Unknown => {
+                    Err(Unanswered::failed("haft does not know this request"))
+                }
             }
         })
     }

@@ -34,9 +34,8 @@ function client(path) {
       return client([...path, name]);
     },
     apply(_, __, args) {
-      const name = path.join(".");
-      if (name === "app.log") return logged(args[0]);
-      return request("client", { path: name, args });
+      if (path.join(".") === "app.log") return logged(args[0]);
+      return request("client", { path, args });
     },
   });
 }

@@ -1,6 +1,8 @@
 //! Orders under way: a file that is loaded, calls, hooks. Each is a promise, which Rust looks at after every turn;
 //! nothing that JavaScript overwrites can get between.
 
+use std::path::Path;
+
 use rquickjs::promise::PromiseState;
 use rquickjs::{Ctx, Object, Persistent, Promise, Result, Value};
 use serde::Deserialize;
@@ -8,7 +10,7 @@ use serde::Deserialize;
 use super::host::host;
 use super::ops::json;
 use super::protocol::{Failure, Kind, Order};
-use super::{failure, modules, ops, rejections};
+use super::{failure, modules, ops, rejections, typescript};
 
 #[derive(Default)]
 pub(super) struct Orders {
@@ -94,6 +96,9 @@ pub(super) fn begin(ctx: &Ctx<'_>, order: Order) {
             refused(ctx, id, begun, |thrown| of_hook(ctx, thrown, &name));
         }
         Order::Abort { id } => abort(ctx, id),
+        Order::Strip { id, path, source } => {
+            host().wire.done(id, &typescript::told(Path::new(&path), &source).to_string());
+        }
         Order::Ping { id } => host().wire.done(id, "null"),
     }
 }

@@ -36,6 +36,12 @@ pub(super) enum Order {
     Abort {
         id: u64,
     },
+    /// Takes the types out of a text. Whoever wants that done wants it done away from themselves, as it may be anything.
+    Strip {
+        id: u64,
+        path: String,
+        source: String,
+    },
     /// Is only answered: haft wants to know whether code still lets go.
     Ping {
         id: u64,

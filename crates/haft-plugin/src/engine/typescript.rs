@@ -9,6 +9,7 @@ use oxc_parser::Parser;
 use oxc_semantic::SemanticBuilder;
 use oxc_span::SourceType;
 use oxc_transformer::{TransformOptions, Transformer};
+use serde_json::json;
 
 /// Why a source text cannot be used, and where; lines and columns count from 1.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -30,13 +31,23 @@ pub(super) struct Stripped {
 
 /// Turns TypeScript into JavaScript.
 pub(super) fn strip(path: &Path, source: &str) -> Result<Stripped, Problem> {
-    transform(path, source, None).map(|(stripped, _)| stripped)
+    transform(path, source, Map::None).map(|(stripped, _)| stripped)
+}
+
+/// The same for another runtime, which finds places by the source map at the end: `{code, module}` or `{problem}`.
+pub(super) fn told(path: &Path, source: &str) -> serde_json::Value {
+    match transform(path, source, Map::Inline) {
+        Ok((Stripped { code, is_module }, _)) => json!({ "code": code, "module": is_module }),
+        Err(Problem { message, line, column, help }) => {
+            json!({ "problem": { "message": message, "line": line, "column": column, "help": help } })
+        }
+    }
 }
 
 /// Finds the place in the TypeScript file that a place in its JavaScript came from.
 pub(super) fn original(path: &Path, source: &str, line: u32, column: u32) -> Option<(u32, u32)> {
     let wanted = (line.checked_sub(1)?, column.saturating_sub(1));
-    transform(path, source, Some(wanted)).ok()?.1
+    transform(path, source, Map::Find(wanted)).ok()?.1
 }
 
 /// Finds what is wrong with a JavaScript file that the engine does not accept.
@@ -61,12 +72,18 @@ pub(super) fn has_module_syntax(source: &str) -> bool {
     parsed.module_record.has_module_syntax
 }
 
-/// Transforms a file. With `wanted`, a place in the result, it also finds where that came from.
-fn transform(
-    path: &Path,
-    source: &str,
-    wanted: Option<(u32, u32)>,
-) -> Result<(Stripped, Option<(u32, u32)>), Problem> {
+/// What is made of the places in a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Map {
+    None,
+    /// One place, with line and column from 0, is looked up.
+    Find((u32, u32)),
+    /// The result ends with all of them.
+    Inline,
+}
+
+/// Transforms a file, and finds where a place in the result came from.
+fn transform(path: &Path, source: &str, wanted: Map) -> Result<(Stripped, Option<(u32, u32)>), Problem> {
     let allocator = Allocator::default();
     let parsed = Parser::new(&allocator, source, SourceType::ts()).parse();
     if let Some(diagnostic) = parsed.diagnostics.iter().next() {
@@ -86,15 +103,23 @@ fn transform(
     }
     let options = CodegenOptions {
         comments: CommentOptions::disabled(),
-        source_map_path: wanted.map(|_| path.to_path_buf()),
+        source_map_path: (wanted != Map::None).then(|| path.to_path_buf()),
         ..CodegenOptions::default()
     };
     let printed = Codegen::new().with_options(options).build(&program);
-    let found = wanted.zip(printed.map.as_ref()).and_then(|((line, column), map)| {
-        let token = map.lookup_token_approx(&map.generate_lookup_table(), line, column)?;
-        Some((token.get_src_line() + 1, token.get_src_col() + 1))
-    });
-    Ok((Stripped { code: printed.code, is_module }, found))
+    let mut code = printed.code;
+    let found = match (wanted, printed.map) {
+        (Map::Find((line, column)), Some(map)) => {
+            let token = map.lookup_token_approx(&map.generate_lookup_table(), line, column);
+            token.map(|token| (token.get_src_line() + 1, token.get_src_col() + 1))
+        }
+        (Map::Inline, Some(map)) => {
+            code.push_str(&format!("\n//# sourceMappingURL={}", map.to_data_url()));
+            None
+        }
+        (Map::None, _) | (_, None) => None,
+    };
+    Ok((Stripped { code, is_module }, found))
 }
 
 fn problem(source: &str, diagnostic: &oxc_diagnostics::OxcDiagnostic) -> Problem {

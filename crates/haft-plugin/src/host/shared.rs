@@ -14,9 +14,10 @@ use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
 use super::Pulse;
-use crate::desk::Desk;
+use super::stripping::Stripping;
+use crate::desk::{Desk, Unanswered};
 use crate::error::HostError;
-use crate::words::{Answered, Asked, FromHost, Said};
+use crate::words::{Answered, Asked, FromHost, Said, Wish};
 
 /// One message of a host is at most so long; a host that says more at once is ended.
 const LINE_BYTES_MAX: u64 = 96 << 20;
@@ -27,6 +28,7 @@ const ASKED_MAX: usize = 256;
 
 pub(super) struct Shared {
     desk: Arc<dyn Desk>,
+    stripping: Stripping,
     runtime: tokio::runtime::Handle,
     outbox: Mutex<Option<mpsc::SyncSender<String>>>,
     holds: Mutex<Option<Box<dyn Any + Send>>>,
@@ -88,6 +90,7 @@ impl Shared {
             runtime: tokio::runtime::Handle::current(),
             outbox: Mutex::new(Some(outbox)),
             holds: Mutex::new(Some(holds)),
+            stripping: Stripping::default(),
             state: Mutex::default(),
             words: Mutex::default(),
         }
@@ -143,11 +146,22 @@ impl Shared {
         self.state().waiting.get(&id).map_or(Duration::ZERO, |waiting| waiting.paused)
     }
 
-    pub(super) fn keep_words(&self, words: impl Read) {
-        let mut kept = Vec::new();
-        // What cannot be read is not said.
-        let _unread = words.take(WORDS_BYTES_MAX as u64).read_to_end(&mut kept);
-        *self.words.lock().unwrap_or_else(PoisonError::into_inner) = kept;
+    /// Keeps the last of what it writes beside its messages. All of it is read: programs that it started may print there
+    /// too, and must not end because nobody reads.
+    pub(super) fn keep_words(&self, mut words: impl Read) {
+        let mut chunk = [0; 1024];
+        loop {
+            let length = match words.read(&mut chunk) {
+                Ok(0) => return,
+                Ok(length) => length,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+                Err(_) => return,
+            };
+            let mut kept = self.words.lock().unwrap_or_else(PoisonError::into_inner);
+            kept.extend_from_slice(&chunk[..length]);
+            let too_many = kept.len().saturating_sub(WORDS_BYTES_MAX);
+            kept.drain(..too_many);
+        }
     }
 
     /// Hears it out, and says why it ended.
@@ -197,7 +211,12 @@ impl Shared {
         let task = self.runtime.spawn(async move {
             let _open = open;
             let began = Instant::now();
-            let answer = shared.desk.answer(wish, context).await;
+            let answer = match wish {
+                Wish::Strip(wanted) => shared.stripping.strip(&shared.desk, &wanted).await,
+                Wish::Module(wanted) => crate::runtimes::own_modules(&wanted.name)
+                    .ok_or_else(|| Unanswered::failed("there are no such modules")),
+                wish => shared.desk.answer(wish, context).await,
+            };
             let (told, refused) = match answer {
                 Ok(value) => (json!({ "answer": ask, "ok": value }), None),
                 Err(problem) => (json!({ "answer": ask, "error": problem.told() }), problem.refusal()),
@@ -256,7 +275,9 @@ impl Shared {
     pub(super) fn end(&self, why: String) {
         let words = self.words.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let words = String::from_utf8_lossy(&words);
-        let last = words.lines().rev().find(|line| !line.trim().is_empty());
+        // Node says why before it shows where.
+        let fatal = words.lines().rev().find(|line| line.starts_with("FATAL ERROR"));
+        let last = fatal.or_else(|| words.lines().rev().find(|line| !line.trim().is_empty()));
         let why = match last {
             Some(last) => format!("{why} ({})", haft::visible(last.trim())),
             None => why,

@@ -1,0 +1,41 @@
+//! TypeScript for hosts that do not know it. The text is anybody's and a parser may break on it, so it is taken apart in
+//! a process of our own engine and not in haft's.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::sync::OnceCell;
+
+use super::{Host, Patience};
+use crate::desk::{Desk, Engine, HostProgram, Unanswered};
+use crate::words::Strip;
+
+/// A text that takes longer is none that a person wrote.
+const PATIENCE: Patience = Patience { answer: Duration::from_secs(20), busy: Duration::from_secs(8) };
+
+/// The process that does it, started when it is first needed.
+#[derive(Default)]
+pub(super) struct Stripping(OnceCell<Host>);
+
+impl Stripping {
+    /// Takes the types out of a text.
+    pub(super) async fn strip(&self, desk: &Arc<dyn Desk>, wanted: &Strip) -> Result<Value, Unanswered> {
+        let host = self.0.get_or_try_init(|| started(desk.clone())).await?;
+        let told = json!({ "do": "strip", "path": wanted.path, "source": wanted.source });
+        let done = host.request(told, None, PATIENCE).await;
+        done.map_err(|error| Unanswered::failed(format!("its TypeScript was not understood: {error}")))
+    }
+}
+
+async fn started(desk: Arc<dyn Desk>) -> Result<Host, Unanswered> {
+    let failed = |why: String| Unanswered::failed(format!("nothing takes its types away: {why}"));
+    let launching = {
+        let desk = desk.clone();
+        let program = HostProgram { engine: Engine::Embedded, readable: Vec::new() };
+        tokio::task::spawn_blocking(move || desk.launch(&program))
+    };
+    let launched = launching.await.map_err(|error| failed(error.to_string()))?;
+    let launched = launched.map_err(|error| failed(error.to_string()))?;
+    Host::new(launched, desk).map_err(|error| failed(error.to_string()))
+}
