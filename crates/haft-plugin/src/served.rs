@@ -79,7 +79,7 @@ impl Served {
         };
         let content = Content::of(&file.path)
             .ok_or_else(|| Fault::new(format!("{} cannot be read", file.path.display())))?;
-        let mut first = None;
+        let mut best: Option<Fault> = None;
         for engine in engines {
             let fault = match start(house, &file, *engine).await {
                 Ok((host, loaded)) => {
@@ -91,12 +91,17 @@ impl Served {
                 }
                 Err(Unserved::Absent(fault)) => fault,
                 Err(Unserved::Faulty(fault)) if fault.is_unsupported => fault,
-                Err(Unserved::Faulty(fault)) => return Err(first.unwrap_or(fault)),
+                Err(Unserved::Faulty(fault)) => return Err(fault),
+                // A runtime that does not run here is as good as none, but why is worth knowing.
+                Err(Unserved::Gone(fault)) => {
+                    best = Some(fault);
+                    continue;
+                }
             };
             // What the first engine lacks says more than that another is not there.
-            first.get_or_insert(fault);
+            best.get_or_insert(fault);
         }
-        Err(first.unwrap_or_else(|| Fault::new("there is no engine")))
+        Err(best.unwrap_or_else(|| Fault::new("there is no engine")))
     }
 
     fn new(house: &Arc<House>, file: CodeFile, manifest: Manifest, host: Option<Arc<Host>>) -> Arc<Served> {
@@ -185,7 +190,9 @@ impl Served {
         }
         let (host, _) = match start(&self.house, &self.file, self.manifest.engine).await {
             Ok(started) => started,
-            Err(Unserved::Absent(fault) | Unserved::Faulty(fault)) => return Err(HostError::Load(fault)),
+            Err(Unserved::Absent(fault) | Unserved::Gone(fault) | Unserved::Faulty(fault)) => {
+                return Err(HostError::Load(fault));
+            }
         };
         let host = Arc::new(host);
         *place = Some(host.clone());
@@ -202,6 +209,8 @@ impl Served {
 enum Unserved {
     /// The engine is not there.
     Absent(Fault),
+    /// The process of the engine ended.
+    Gone(Fault),
     /// The file is at fault, or what it does.
     Faulty(Fault),
 }
@@ -235,6 +244,10 @@ async fn start(house: &Arc<House>, file: &CodeFile, engine: Engine) -> Result<(H
         Err(HostError::Load(fault)) => {
             let file = fault.file.clone().or_else(|| Some(file.path.clone()));
             Err(Unserved::Faulty(Fault { file, ..fault }))
+        }
+        Err(gone @ HostError::Gone(_)) if engine != Engine::Embedded => {
+            let why = Fault::new(format!("{}: {gone}", engine.as_str()));
+            Err(Unserved::Gone(Fault { file: Some(file.path.clone()), ..why }))
         }
         Err(other) => Err(faulty(other.to_string())),
     }

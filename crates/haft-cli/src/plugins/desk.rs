@@ -53,14 +53,12 @@ impl CliDesk {
             }
             Engine::Bun => {
                 let bun = self.hosting.on_path("bun").ok_or_else(absent)?;
-                readable.push(bun.clone());
-                haft_plugin::host_command(&bun, &["--no-install"])
+                haft_plugin::host_command(&real(&bun, &mut readable), &["--no-install"])
             }
             Engine::Node => {
                 let heap = format!("--max-old-space-size={}", self.memory_bytes >> 20);
                 let node = self.hosting.on_path("node").ok_or_else(absent)?;
-                readable.push(node.clone());
-                haft_plugin::host_command(&node, &[&heap, "--input-type=module"])
+                haft_plugin::host_command(&real(&node, &mut readable), &[&heap, "--input-type=module"])
             }
         };
         readable.push(binary.clone());
@@ -203,6 +201,17 @@ impl CliDesk {
             self.terminal.note(&haft::visible(text));
         }
     }
+}
+
+/// A runtime where it really is, which is then readable: what is on the path is often a link into somebody's home.
+fn real(runtime: &std::path::Path, readable: &mut Vec<PathBuf>) -> PathBuf {
+    let real = match runtime.canonicalize() {
+        // One by another name goes by the name it is called by, as the links of version managers do.
+        Ok(real) if real.file_stem() == runtime.file_stem() => real,
+        Ok(_) | Err(_) => runtime.to_owned(),
+    };
+    readable.push(real.clone());
+    real
 }
 
 fn kind(is: std::fs::FileType) -> &'static str {

@@ -18,6 +18,7 @@ mod outputs;
 mod permissions;
 mod processes;
 mod prompt;
+mod runtimes;
 mod searches;
 mod sessions;
 mod skills;
