@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut modules = String::from("static MODULES: &[(&str, &[u8])] = &[\n");
     for (at, (name, file)) in named.iter().enumerate() {
         let is_script = file.extension().is_some_and(|extension| extension == "js");
-        if !is_script || ["host/", "plugin/", "zod/"].iter().any(|folder| name.starts_with(folder)) {
+        if !is_script || ["bun/", "host/", "plugin/", "zod/"].iter().any(|folder| name.starts_with(folder)) {
             writeln!(texts, "    ({name:?}, include_str!({:?})),", file.display().to_string())?;
         }
         if is_script {

@@ -101,7 +101,7 @@ impl Joined {
 
     /// Where an imported module is found in the joined text.
     fn source(&mut self, importer: &str, from: &str) -> String {
-        if from.starts_with("node:") {
+        if let Some(from) = provided(from) {
             let known = self.imported.iter().position(|known| known == from);
             let at = known.unwrap_or_else(|| {
                 self.imported.push(from.to_owned());
@@ -109,15 +109,27 @@ impl Joined {
             });
             return format!("own{at}");
         }
-        let name = match from {
-            "haft:ops" => "host/node/ops.mjs".to_owned(),
-            _ if from.starts_with("haft:") => from.to_owned(),
-            _ => beside(importer, from),
+        let name = match from.strip_prefix("haft:") {
+            Some("ops") if importer.starts_with("bun/") => "host/node/machine.mjs".to_owned(),
+            Some("ops") => "host/node/ops.mjs".to_owned(),
+            Some("texts") => from.to_owned(),
+            Some(own) => format!("{own}.js"),
+            None => beside(importer, from),
         };
         if !self.modules.contains(&name) && !name.starts_with("haft:") {
             self.add(&name);
         }
         format!("haft[{name:?}]")
+    }
+}
+
+/// What is the runtime's own: Node's modules, and those of ours that stand in for them elsewhere.
+fn provided(from: &str) -> Option<&str> {
+    match from {
+        "haft:node/parts/buffer" => Some("node:buffer"),
+        "haft:node/path" => Some("node:path"),
+        "haft:node/process" => Some("node:process"),
+        _ => from.starts_with("node:").then_some(from),
     }
 }
 
@@ -136,7 +148,8 @@ fn import(line: &str) -> Option<(String, &str)> {
 fn exported(line: &str) -> Option<(Vec<String>, &str)> {
     let rest = line.strip_prefix("export ")?;
     let declared = rest.strip_prefix("async ").unwrap_or(rest);
-    let named = declared.strip_prefix("function ").or_else(|| declared.strip_prefix("const "))?;
+    let kinds = ["function ", "const ", "class "];
+    let named = kinds.iter().find_map(|kind| declared.strip_prefix(kind))?;
     let end = if named.starts_with('{') { named.find('}')? } else { named.find([' ', '('])? };
     let names = named[..end].split([' ', ',', '{']).filter(|name| !name.is_empty()).map(str::to_owned);
     Some((names.collect(), rest))

@@ -22,6 +22,21 @@ export const Second = async ({ client }: any) => {
 "#;
 
 #[test]
+fn the_shell_of_a_plugin_runs_in_its_directory() {
+    let text = "export const P = async ({ $, directory }: any) => ({ config: async (c: any) => {\n  c.text = await $`cat note.txt | tr a-z A-Z`.text()\n  c.code = (await $`exit 3`.nothrow().quiet()).exitCode\n  c.escaped = (await $`echo ${'a b; c'}`.quiet()).stdout.toString()\n  try { await $`exit 4`.quiet() } catch (error: any) { c.thrown = error.exitCode }\n} })";
+    for runtime in runtimes() {
+        let mut host = Host::with(&runtime, &[("sub/note.txt", "hello"), ("p.ts", text)]);
+        let (file, folder) = (host.text("p.ts"), host.text("sub"));
+        let loaded = host
+            .order(json!({ "do": "load", "file": file, "as": "plugin", "input": { "directory": folder } }));
+        assert!(loaded.get("ok").is_some(), "{loaded}");
+        let config = host.hook("config", json!({}), Value::Null);
+        let wanted = json!({ "text": "HELLO", "code": 3, "escaped": "a b; c\n", "thrown": 4 });
+        assert_eq!(config["ok"], wanted, "{config}");
+    }
+}
+
+#[test]
 fn hooks_run_in_order_over_one_output() {
     for runtime in runtimes() {
         let mut host = Host::with(&runtime, &[("p.ts", PLUGIN)]).answering(|ask| {

@@ -86,9 +86,6 @@ export function internal(name) {
       return { AbortController };
     case "zod/index":
       return copies.ours.namespace;
-    case "bun/index":
-      if (globalThis.Bun) return { $: globalThis.Bun.$ };
-      throw new Error("`$` is Bun's shell, which Node does not have: put bun on the PATH, or use node:child_process");
     default:
       throw new Error(`there is no ${name} here`);
   }

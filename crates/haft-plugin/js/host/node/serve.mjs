@@ -1,5 +1,6 @@
 // The host for Node and Bun: it serves the protocol that the embedded engine's host serves in Rust. What a file offers and
 // how its tools and hooks are run is shared with that; what is here is the order of things around it.
+import { $ } from "haft:bun/shell";
 import { pluginInput } from "../input.js";
 import { abort, call, hook, load } from "../main.js";
 import { describe, ofHook, ofLoad, ofValue } from "./failure.mjs";
@@ -89,6 +90,7 @@ function survive(event, words) {
 }
 
 provide("host/input", { pluginInput });
+provide("bun/index", globalThis.Bun ?? { $ });
 redirectOutput();
 redirectFetch();
 survive("unhandledRejection", "unhandled rejection");
