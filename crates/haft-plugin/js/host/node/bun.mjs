@@ -18,7 +18,10 @@ export async function prepare(file) {
   globalThis.Bun.plugin({
     name: "haft",
     setup(build) {
-      const code = (name) => ({ contents: planOwn(name).done.source.replace(/from "zod"/, 'from "haft:zod/index"'), loader: "js" });
+      const code = (name) => ({
+        contents: planOwn(name).done.source.replace(/from "zod"/, 'from "haft:zod/index"'),
+        loader: "js",
+      });
       for (const name of names) build.module(`haft:${name}`, () => code(name));
       for (const name of absent) build.module(name, () => code(OURS[name].slice("haft:".length)));
     },

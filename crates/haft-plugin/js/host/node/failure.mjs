@@ -20,16 +20,25 @@ export function ofHook(value, hook, file) {
 export function ofLoad(value, file) {
   const found = read(value);
   const told = field(value, "file");
-  const place = told ? { file: told, line: field(value, "line", Number), column: field(value, "column", Number) } : firstFrame(found.stack);
+  const place = told
+    ? { file: told, line: field(value, "line", Number), column: field(value, "column", Number) }
+    : firstFrame(found.stack);
   const fix = field(value, "fix");
   // Both runtimes name what they missed in their own way.
-  const module = field(value, "module") ?? field(value, "specifier") ?? /^Cannot find (?:module|package) ['"](.+?)['"]/.exec(found.message)?.[1];
-  const isMissing = ["MODULE_NOT_FOUND", "ERR_MODULE_NOT_FOUND", "ERR_UNSUPPORTED_MODULE"].includes(found.code);
+  const module =
+    field(value, "module") ??
+    field(value, "specifier") ??
+    /^Cannot find (?:module|package) ['"](.+?)['"]/.exec(found.message)?.[1];
+  const isMissing = ["MODULE_NOT_FOUND", "ERR_MODULE_NOT_FOUND", "ERR_UNSUPPORTED_MODULE"].includes(
+    found.code,
+  );
   if (module && isMissing) {
     const unsupported = found.code === "ERR_UNSUPPORTED_MODULE";
     return { kind: "module", message: found.message, module, unsupported, ...(place ?? { file }), fix };
   }
-  const message = ["Error", "SyntaxError"].includes(found.name) ? found.message : `${found.name}: ${found.message}`;
+  const message = ["Error", "SyntaxError"].includes(found.name)
+    ? found.message
+    : `${found.name}: ${found.message}`;
   return { kind: "load", message, ...(place ?? { file }), fix, stack: found.stack };
 }
 
@@ -48,7 +57,12 @@ function read(value) {
   if (message === "" && !isError(value)) message = thrownObject(value);
   const cause = causeOf(value);
   if (cause) message = `${message} (cause: ${cause})`;
-  return { name: field(value, "name") || "Error", message: cut(message), stack: readable(field(value, "stack")), code: field(value, "code", (code) => (typeof code === "string" ? code : undefined)) };
+  return {
+    name: field(value, "name") || "Error",
+    message: cut(message),
+    stack: readable(field(value, "stack")),
+    code: field(value, "code", (code) => (typeof code === "string" ? code : undefined)),
+  };
 }
 
 function isError(value) {

@@ -1,4 +1,5 @@
-// fetch: haft does the request, under its own rules for the network. The forms around it are the runtime's own.
+// fetch: haft does the request, under its own rules for the network. The forms around it are the runtime's
+// own.
 import { request as ask } from "./ops.mjs";
 
 const BODYLESS = [101, 204, 205, 304];

@@ -1,5 +1,6 @@
-// How a module becomes JavaScript that Node takes: TypeScript without its types, which haft takes away, JSON and texts as
-// values, ES modules that only their text shows to be such. What has to be asked is returned, for whoever can ask.
+// How a module becomes JavaScript that Node takes: TypeScript without its types, which haft takes away, JSON
+// and texts as values, ES modules that only their text shows to be such. What has to be asked is returned,
+// for whoever can ask.
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -13,8 +14,8 @@ export function fileOf(url) {
 }
 
 /**
- * How a module is loaded: `{ done }`, or a question and `finish`, which makes the same of its answer. Nothing where Node does
- * as well.
+ * How a module is loaded: `{ done }`, or a question and `finish`, which makes the same of its answer. Nothing
+ * where Node does as well.
  */
 export function planFor(url, attributes) {
   if (url.startsWith("haft:")) return planOwn(url.slice(5));
@@ -23,7 +24,8 @@ export function planFor(url, attributes) {
   const extension = path.extname(file);
   if ([".ts", ".mts", ".cts"].includes(extension)) return planTypeScript(file, extension);
   if (attributes?.type !== undefined) return undefined;
-  if (extension === ".json") return { done: value(`JSON.parse(${JSON.stringify(JSON.stringify(parsed(file)))})`) };
+  if (extension === ".json")
+    return { done: value(`JSON.parse(${JSON.stringify(JSON.stringify(parsed(file)))})`) };
   if (TEXTS.includes(extension)) return { done: value(JSON.stringify(text(file))) };
   if (extension === ".js" && declared(path.dirname(file)) === undefined) return planJavaScript(file);
   return undefined;
@@ -34,7 +36,8 @@ export function planOwn(name) {
   const source = () => ({ format: "module", source: own.get(name) });
   if (own.has(name)) return { done: source() };
   const finish = ({ files }) => {
-    for (const [key, code] of Object.entries(files)) own.set(key, code.replace(/from "\.\/(.+)\.js"/g, `from "haft:${key.split("/")[0]}/$1"`));
+    for (const [key, code] of Object.entries(files))
+      own.set(key, code.replace(/from "\.\/(.+)\.js"/g, `from "haft:${key.split("/")[0]}/$1"`));
     return source();
   };
   return { op: "module", with: { name: name.split("/")[0] }, finish };
@@ -83,14 +86,16 @@ function looksLikeCommonJs(source) {
   return ["module.exports", "exports.", "require(", "exports["].some((words) => source.includes(words));
 }
 
-/** Names of CommonJS that Bun gives to ES modules too. They stand in the first line, so that lines keep their numbers. */
+/** Names of CommonJS that Bun gives to ES modules too. They stand in the first line: lines keep numbers. */
 function given(code) {
   let names = "";
   if (code.includes("require(") && !code.includes("createRequire")) {
-    names += 'import { createRequire as haftRequire } from "node:module"; const require = haftRequire(import.meta.url); ';
+    names +=
+      'import { createRequire as haftMade } from "node:module"; const require = haftMade(import.meta.url); ';
   }
   for (const name of ["dirname", "filename"]) {
-    if (code.includes(`__${name}`) && !code.includes(`__${name} =`)) names += `const __${name} = import.meta.${name}; `;
+    if (code.includes(`__${name}`) && !code.includes(`__${name} =`))
+      names += `const __${name} = import.meta.${name}; `;
   }
   return names;
 }

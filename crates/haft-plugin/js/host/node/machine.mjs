@@ -1,4 +1,5 @@
-// What `haft:ops` is to our shell in Node: files and child processes, in the forms that the embedded engine gives them.
+// What `haft:ops` is to our shell in Node: files and child processes, in the forms that the embedded engine
+// gives them.
 import * as fs from "node:fs";
 import * as os from "node:os";
 import * as processes from "node:child_process";

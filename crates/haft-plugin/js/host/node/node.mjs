@@ -1,5 +1,5 @@
-// Node: its loader is taught what haft's own engine and Bun know. New ones have hooks that run on the spot, older ones in a
-// thread, which sends its questions here.
+// Node: its loader is taught what haft's own engine and Bun know. New ones have hooks that run on the spot,
+// older ones in a thread, which sends its questions here.
 import Module from "node:module";
 import { pathToFileURL } from "node:url";
 import threads from "node:worker_threads";
@@ -27,7 +27,9 @@ export function importFile(file) {
 /** A package, if it is installed where a file would find it. */
 export async function importFor(name, file) {
   try {
-    return await import(`${FOR}${encodeURIComponent(JSON.stringify({ name, file: pathToFileURL(file).href }))}`);
+    return await import(
+      `${FOR}${encodeURIComponent(JSON.stringify({ name, file: pathToFileURL(file).href }))}`
+    );
   } catch {
     return undefined;
   }
@@ -36,10 +38,11 @@ export async function importFor(name, file) {
 /** Every file that was read so far. */
 export async function filesRead() {
   // What the thread said before is here once it answers.
-  if (port !== undefined) await new Promise((done) => {
-    heardAll = done;
-    port.postMessage({ isLast: true });
-  });
+  if (port !== undefined)
+    await new Promise((done) => {
+      heardAll = done;
+      port.postMessage({ isLast: true });
+    });
   for (const file of Object.keys(Module._cache)) files.add(file);
   return [...files];
 }
@@ -73,7 +76,10 @@ function beginThread() {
     const answer = (ok) => port.postMessage({ id, ok });
     request(op, given).then(answer, (error) => port.postMessage({ id, error: error.message }));
   });
-  Module.register(`data:text/javascript,${encodeURIComponent(thread)}`, { data: port2, transferList: [port2] });
+  Module.register(`data:text/javascript,${encodeURIComponent(thread)}`, {
+    data: port2,
+    transferList: [port2],
+  });
 }
 
 // Threads inherit how this program was started: that its text is an ES module, which theirs need not be.
@@ -91,7 +97,9 @@ function requireTypeScript(module, file) {
   const plan = planFor(pathToFileURL(file).href);
   const { format, source } = plan.finish(requestNow(plan.op, plan.with));
   if (format === "module") {
-    throw Object.assign(new Error(`${file} is an ES module and cannot be required; use import()`), { code: "ERR_REQUIRE_ESM" });
+    throw Object.assign(new Error(`${file} is an ES module and cannot be required; use import()`), {
+      code: "ERR_REQUIRE_ESM",
+    });
   }
   module._compile(source, file);
 }

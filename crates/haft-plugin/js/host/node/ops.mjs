@@ -1,4 +1,5 @@
-// What `haft:ops` is to the host's modules in Node and Bun: questions to haft, and the parts that these runtimes have themselves.
+// What `haft:ops` is to the host's modules in Node and Bun: questions to haft, and the parts that these
+// runtimes have themselves.
 import { AsyncLocalStorage } from "node:async_hooks";
 import { send, waitFor } from "./wire.mjs";
 
@@ -14,9 +15,14 @@ export function entered(id, run) {
   return orders.run(id, run);
 }
 
+/** The order that code runs for, if it is known. */
+export function current() {
+  return orders.getStore() ?? null;
+}
+
 /** Asks haft, and promises the answer. */
 export function request(op, given, order) {
-  const about = order ?? orders.getStore() ?? null;
+  const about = order ?? current();
   const ask = ++asked;
   return new Promise((resolve, reject) => {
     send({ ask, op, for: about, with: given ?? null });
@@ -27,7 +33,7 @@ export function request(op, given, order) {
 /** Asks haft and waits: nothing else runs meanwhile. */
 export function requestNow(op, given) {
   const ask = ++asked;
-  send({ ask, op, for: orders.getStore() ?? null, with: given ?? null });
+  send({ ask, op, for: current(), with: given ?? null });
   const answer = waitFor((message) => message.answer === ask);
   if (answer.error) throw refused(answer.error);
   return answer.ok;

@@ -9,7 +9,10 @@ export function redirectOutput() {
   for (const [method, level] of Object.entries(LEVELS)) {
     console[method] = (...values) => log(level, format(...values));
   }
-  for (const [name, fd, level] of [["stdout", 1, "info"], ["stderr", 2, "error"]]) {
+  for (const [name, fd, level] of [
+    ["stdout", 1, "info"],
+    ["stderr", 2, "error"],
+  ]) {
     const stream = logStream(fd, level);
     Object.defineProperty(process, name, { configurable: true, enumerable: true, get: () => stream });
   }
@@ -32,5 +35,11 @@ function logStream(fd, level) {
       done();
     },
   });
-  return Object.assign(stream, { fd, isTTY: false, columns: 80, hasColors: () => false, getColorDepth: () => 1 });
+  return Object.assign(stream, {
+    fd,
+    isTTY: false,
+    columns: 80,
+    hasColors: () => false,
+    getColorDepth: () => 1,
+  });
 }

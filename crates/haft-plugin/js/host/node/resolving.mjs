@@ -1,12 +1,17 @@
-// What a specifier stands for where Node finds nothing: files whose extension is left out or is the one TypeScript writes, and
-// the packages that haft brings along. Bun and the embedded engine resolve so. This runs beside the host and in Node's own
-// thread for it, so it asks nobody anything.
+// What a specifier stands for where Node finds nothing: files whose extension is left out or is the one
+// TypeScript writes, and the packages that haft brings along. Bun and the embedded engine resolve so. This
+// runs beside the host and in Node's own thread for it, so it asks nobody anything.
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 const EXTENSIONS = [".ts", ".mts", ".js", ".mjs", ".cjs", ".cts", ".json"];
-const WRITTEN_FOR = { ".js": [".ts", ".tsx", ".mts", ".cts"], ".mjs": [".mts"], ".cjs": [".cts"], ".jsx": [".tsx"] };
+const WRITTEN_FOR = {
+  ".js": [".ts", ".tsx", ".mts", ".cts"],
+  ".mjs": [".mts"],
+  ".cjs": [".cts"],
+  ".jsx": [".tsx"],
+};
 
 /** Packages of npm that haft has its own version of, for files that have none installed. */
 export const OURS = {
@@ -25,7 +30,8 @@ export function resolveOwn(specifier, parent) {
   const url = isOurs && parent?.startsWith("haft:") ? (OURS[specifier] ?? specifier) : specifier;
   if (/^bun(:|$)/.test(specifier)) throw lacking(specifier, parent);
   if (!url.startsWith("haft:")) return undefined;
-  if (isOurs && url.startsWith(FOR)) return { instead: JSON.parse(decodeURIComponent(url.slice(FOR.length))) };
+  if (isOurs && url.startsWith(FOR))
+    return { instead: JSON.parse(decodeURIComponent(url.slice(FOR.length))) };
   if (isOurs) return { url, format: "module", shortCircuit: true };
   const fix = "import Node's modules, `zod` or `@opencode-ai/plugin` instead";
   throw missing(specifier, parent, `\`${specifier}\` is internal to haft and cannot be imported`, fix);
@@ -44,18 +50,28 @@ export function resolveElse(specifier, parent, error) {
   if (OURS[specifier] !== undefined) return { url: OURS[specifier], format: "module", shortCircuit: true };
   if (specifier.startsWith("node:")) throw lacking(specifier, parent);
   if (error?.code !== "ERR_MODULE_NOT_FOUND") throw error;
-  const name = specifier.split("/").slice(0, specifier.startsWith("@") ? 2 : 1).join("/");
+  const name = specifier
+    .split("/")
+    .slice(0, specifier.startsWith("@") ? 2 : 1)
+    .join("/");
   throw missing(specifier, parent, `the package \`${name}\` is not installed`);
 }
 
 function lacking(specifier, parent) {
-  return Object.assign(missing(specifier, parent, `this engine has no \`${specifier}\``), { code: "ERR_UNSUPPORTED_MODULE" });
+  return Object.assign(missing(specifier, parent, `this engine has no \`${specifier}\``), {
+    code: "ERR_UNSUPPORTED_MODULE",
+  });
 }
 
 function missing(specifier, parent, message, fix) {
   const importer = parent?.startsWith("file:") && !parent.endsWith("]") ? fileURLToPath(parent) : undefined;
   const words = importer === undefined ? message : `${message} (imported by ${importer})`;
-  return Object.assign(new Error(words), { code: "ERR_MODULE_NOT_FOUND", module: specifier, file: importer, fix });
+  return Object.assign(new Error(words), {
+    code: "ERR_MODULE_NOT_FOUND",
+    module: specifier,
+    file: importer,
+    fix,
+  });
 }
 
 /** A specifier that is a path, made absolute. */

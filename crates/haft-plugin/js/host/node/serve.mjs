@@ -1,8 +1,10 @@
-// The host for Node and Bun: it serves the protocol that the embedded engine's host serves in Rust. What a file offers and
-// how its tools and hooks are run is shared with that; what is here is the order of things around it.
+// The host for Node and Bun: it serves the protocol that the embedded engine's host serves in Rust. What a
+// file offers and how its tools and hooks are run is shared with that; what is here is the order of things
+// around it.
 import { $ } from "haft:bun/shell";
 import { pluginInput } from "../input.js";
 import { abort, call, hook, load } from "../main.js";
+import { endChildren, forgetChildren, watchChildren } from "./children.mjs";
 import { describe, ofHook, ofLoad, ofValue } from "./failure.mjs";
 import { redirectFetch } from "./fetch.mjs";
 import { abortAsks, answered, entered, keep, log, provide } from "./ops.mjs";
@@ -38,6 +40,8 @@ async function work(order, doing, failed) {
     send({ id, ...(await entered(id, () => doing(order))) });
   } catch (error) {
     send({ id, error: failed(error) });
+  } finally {
+    forgetChildren(id);
   }
 }
 
@@ -75,6 +79,7 @@ async function runHook({ id, name, input, output }) {
 
 function stop(id) {
   abortAsks(id);
+  endChildren(id);
   try {
     abort(id);
   } catch (error) {
@@ -93,8 +98,12 @@ provide("host/input", { pluginInput });
 provide("bun/index", globalThis.Bun ?? { $ });
 redirectOutput();
 redirectFetch();
+watchChildren();
 survive("unhandledRejection", "unhandled rejection");
 survive("uncaughtException", "uncaught exception");
+// What a runtime thinks of its own features is nothing that a person has to read.
+process.removeAllListeners("warning");
+process.on("warning", (warning) => log("debug", describe(warning)));
 process.exit = (code = process.exitCode ?? 0) => {
   process.emit("exit", Number(code));
   const words = `process.exit(${code}) was called: a tool ends by returning or throwing`;

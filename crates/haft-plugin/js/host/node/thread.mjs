@@ -1,4 +1,5 @@
-// Node's loader hooks, as Node before 22.15 has them: in a thread of their own, which asks haft through the host's.
+// Node's loader hooks, as Node before 22.15 has them: in a thread of their own, which asks haft through the
+// host's.
 import { fileOf, planFor } from "./loading.mjs";
 import { resolveElse, resolveOwn } from "./resolving.mjs";
 

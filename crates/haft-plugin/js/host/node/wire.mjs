@@ -1,5 +1,6 @@
-// The two ends of the protocol. haft puts them where nothing that prints comes near them: what it says is file 3, what it
-// hears is file 4. They are read and written here only, with functions taken before any other code runs.
+// The two ends of the protocol. haft puts them where nothing that prints comes near them: what it says is
+// file 3, what it hears is file 4. They are read and written here only, with functions taken before any other
+// code runs.
 import * as fs from "node:fs";
 import * as net from "node:net";
 import { StringDecoder } from "node:string_decoder";
@@ -20,7 +21,7 @@ let isHearing = false;
 /** Says something, as one line. */
 export function send(message) {
   const bytes = Buffer.from(`${wellFormed(stringify(message))}\n`);
-  for (let done = 0; done < bytes.length; ) {
+  for (let done = 0; done < bytes.length;) {
     try {
       done += writeSync(TO_HAFT, bytes, done);
     } catch (error) {
@@ -33,7 +34,9 @@ export function send(message) {
 /** Hears everything from now on, message by message, until haft ends. */
 export function listen(listener) {
   hear = listener;
-  const stream = globalThis.Bun ? createReadStream("", { fd: FROM_HAFT }) : new net.Socket({ fd: FROM_HAFT, readable: true, writable: false });
+  const stream = globalThis.Bun
+    ? createReadStream("", { fd: FROM_HAFT })
+    : new net.Socket({ fd: FROM_HAFT, readable: true, writable: false });
   stream.on("data", (chunk) => {
     take(chunk);
     deliver();
@@ -84,7 +87,7 @@ function deliver() {
   isHearing = false;
 }
 
-/** Half a surrogate pair is text in JavaScript and nowhere else. JSON writes it as an escape, and whole pairs as they are. */
+/** Half a surrogate pair is text in JavaScript and nowhere else. JSON writes only it as an escape. */
 function wellFormed(json) {
   if (!/\\ud[89a-f]/.test(json)) return json;
   return json.replace(/\\(?:\\|ud[89a-f][0-9a-f]{2})/g, (found) => (found === "\\\\" ? found : "\\ufffd"));
