@@ -161,7 +161,8 @@ fn layers_are_joined_in_their_order() {
             "defaults unconfined",
             "defaults network",
             "defaults sandbox_write",
-            "defaults private_address"
+            "defaults private_address",
+            "defaults plugin_file"
         ]
     );
     assert_eq!(
