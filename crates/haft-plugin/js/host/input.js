@@ -35,7 +35,7 @@ function client(path) {
     },
     apply(_, __, args) {
       if (path.join(".") === "app.log") return logged(args[0]);
-      return request("client", { path, args });
+      return request("client", { path: path.join("."), args });
     },
   });
 }
