@@ -36,6 +36,8 @@ pub(crate) use consent::{ruleset, session_rules};
 use keepers::Keepers;
 pub(crate) use keepers::open_store;
 
+/// How long plugins are waited for at the end.
+const PLUGINS_CLOSING_MAX: Duration = Duration::from_secs(3);
 /// How long language servers are waited for at the end.
 const SERVERS_CLOSING_MAX: Duration = Duration::from_millis(500);
 
@@ -76,7 +78,7 @@ pub(crate) struct Location<'s> {
     languages: Languages,
     web: Web,
     plugins: Plugins,
-    _listening: Subscription,
+    telling: plugins::Telling,
     _builtins: Registration,
 }
 
@@ -144,7 +146,7 @@ impl<'s> Location<'s> {
             gate: gate.clone(),
             web: web.clone(),
         };
-        let plugins = plugins::of(setting, hosting, registry.registrar(), &events, mode == Mode::Live);
+        let plugins = plugins::of(setting, hosting, registry.registrar(), &events);
         asking_plugins.ask_first(&plugins);
         let hooks: Arc<[Arc<dyn Hook>]> = Arc::new([Arc::new(plugins.clone())]);
         let (files, journal) = (workspace.clone(), keepers.journal.clone());
@@ -184,7 +186,7 @@ impl<'s> Location<'s> {
             events,
             limits: limits(setting),
         };
-        let listening = plugins::tell(&plugins, &services.events);
+        let telling = plugins::tell(&plugins, &services.events);
         Ok(Location {
             setting,
             rules,
@@ -202,7 +204,7 @@ impl<'s> Location<'s> {
             memory,
             languages,
             web,
-            _listening: listening,
+            telling,
             plugins,
             _builtins: builtins,
         })
@@ -267,7 +269,6 @@ impl<'s> Location<'s> {
     }
 
     pub(crate) async fn turn_for(&self, audience: Audience) -> Result<Turn, Failure> {
-        self.plugins.refresh().await;
         let spec = TurnSpec {
             agent: self.setting.agent.clone(),
             rules: self.rules.clone(),
@@ -341,12 +342,22 @@ impl<'s> Location<'s> {
         &self.languages
     }
 
-    /// Waits until everything is on record, and for a moment until language servers have ended in order.
-    pub(crate) async fn close(&self) {
+    /// Waits until everything is on record.
+    pub(crate) async fn close_record(&self) {
         if let Some(store) = &self.store {
             store.close().await;
         }
-        self.plugins.close().await;
+    }
+
+    /// The same, and waits for a moment until plugins have done what they do about the last that happened and language
+    /// servers have ended in order.
+    pub(crate) async fn close(&self) {
+        self.close_record().await;
+        let told = async {
+            self.telling.finish().await;
+            self.plugins.close().await;
+        };
+        let _late = tokio::time::timeout(PLUGINS_CLOSING_MAX, told).await;
         if let Languages::On(servers) = &self.languages {
             // Those that take longer are killed when this process ends.
             let _late = tokio::time::timeout(SERVERS_CLOSING_MAX, servers.close()).await;

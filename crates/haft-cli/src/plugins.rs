@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::config;
 use crate::setting::Setting;
 use desk::CliDesk;
-pub(crate) use events::tell;
+pub(crate) use events::{Telling, tell};
 
 /// Variables that leave all of them out.
 const OFF: [&str; 2] = ["HAFT_NO_PLUGINS", "OPENCODE_PURE"];
@@ -24,13 +24,7 @@ const OFF: [&str; 2] = ["HAFT_NO_PLUGINS", "OPENCODE_PURE"];
 const SERVER: &str = "http://localhost:4096/";
 
 /// The plugins of a location, or none where somebody wants none.
-pub(crate) fn of(
-    setting: &Setting,
-    hosting: Hosting,
-    registrar: Registrar,
-    events: &Events,
-    is_kept: bool,
-) -> Plugins {
+pub(crate) fn of(setting: &Setting, hosting: Hosting, registrar: Registrar, events: &Events) -> Plugins {
     let is_off = setting.pure || OFF.iter().any(|variable| setting.env.is_on(variable));
     let words = setting.config.plugin_words();
     let limits = PluginLimits::default();
@@ -53,7 +47,7 @@ pub(crate) fn of(
         directory: setting.directory.clone(),
         worktree: setting.project().clone(),
         input: input(setting),
-        cache: is_kept.then(|| setting.paths.cache.clone()),
+        cache: Some(setting.paths.cache.clone()),
     })
 }
 

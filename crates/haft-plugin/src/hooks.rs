@@ -63,6 +63,10 @@ fn of_call(tool: &ToolName, context: &ToolContext) -> Value {
 }
 
 impl Hook for Plugins {
+    fn prepare(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.refresh())
+    }
+
     fn before<'a>(
         &'a self,
         tool: &'a ToolName,

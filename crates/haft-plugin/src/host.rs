@@ -27,6 +27,9 @@ const OUTBOX_MAX: usize = 512;
 const GRACE: Duration = Duration::from_secs(1);
 /// So long the last words of a host that has ended are waited for; programs it left behind may keep them open.
 const LAST_WORDS: Duration = Duration::from_millis(200);
+/// What a host does about something that it was told is waited for at the end no longer than this, and looked at so often.
+const TOLD_MAX: Duration = Duration::from_secs(2);
+const LOOKING: Duration = Duration::from_millis(2);
 /// How often a host that works is asked whether it still listens.
 const PULSE: Duration = Duration::from_millis(500);
 
@@ -137,14 +140,19 @@ impl Host {
         }
     }
 
-    /// Tells it something that has no answer.
-    pub(crate) fn tell(&self, what: &Value) {
+    /// Tells it something whose answer nobody waits for.
+    pub(crate) fn tell(&self, what: Value) {
         // One that is gone has nothing to be told.
-        let _gone = self.shared.say(what);
+        let told = self.shared.expect(Waiting::told());
+        let _gone = told.and_then(|id| self.shared.say(&numbered(id, what)));
     }
 
-    /// Lets it end by itself, as far as it does so at once; what is left is killed with this value.
-    pub(crate) fn close(&self) {
+    /// Lets it finish for a while what it was told, and end by itself; what is left is killed with this value.
+    pub(crate) async fn close(&self) {
+        let until = Instant::now() + TOLD_MAX;
+        while self.shared.is_listening() && Instant::now() < until {
+            tokio::time::sleep(LOOKING).await;
+        }
         self.shared.outbox().take();
     }
 }

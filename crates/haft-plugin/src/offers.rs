@@ -53,13 +53,14 @@ pub(crate) fn usable(mut loaded: Loaded) -> Loaded {
 }
 
 fn made(tool: &LoadedTool, execute: Callback) -> Tool {
-    Tool::dynamic(Dynamic {
+    let parts = Dynamic {
         description: tool.description.clone(),
         input: tool.parameters.clone(),
         output: output_schema(),
         execute,
         present,
-    })
+    };
+    if tool.judges { Tool::judging(parts) } else { Tool::dynamic(parts) }
 }
 
 /// What is needed to register tools.
@@ -221,6 +222,7 @@ mod tests {
             key: (*key).to_owned(),
             description: String::new(),
             parameters: json!({ "type": "object" }),
+            judges: false,
         };
         let loaded = Loaded { tools: keys.iter().map(tool).collect(), ..Loaded::default() };
         let shown = |name: Result<_, haft::InvalidName>| {

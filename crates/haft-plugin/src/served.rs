@@ -164,7 +164,7 @@ impl Served {
     pub(crate) async fn announce(&self, event: Value) {
         let Ok(host) = self.host().await else { return };
         let input = json!({ "event": event });
-        host.tell(&json!({ "id": 0, "do": "hook", "name": "event", "input": input, "output": Value::Null }));
+        host.tell(json!({ "do": "hook", "name": "event", "input": input, "output": Value::Null }));
     }
 
     /// Ends its host, if it has one; the next call starts another.
@@ -178,7 +178,7 @@ impl Served {
     /// Lets its host end by itself.
     pub(crate) async fn close(&self) {
         if let Some(host) = self.host.lock().await.as_ref() {
-            host.close();
+            host.close().await;
         }
     }
 

@@ -260,6 +260,9 @@ pub struct LoadedTool {
     pub description: String,
     /// The JSON Schema of its arguments.
     pub parameters: Value,
+    /// Whether it checks its arguments itself, and says in its own words what is wrong with them.
+    #[serde(default)]
+    pub judges: bool,
 }
 
 /// An export that is nothing to haft.

@@ -24,6 +24,11 @@ pub struct Described {
 
 /// Something that takes part in calls. Hooks run one after the other, in the order they were installed.
 pub trait Hook: Send + Sync {
+    /// Is told that a turn is about to be prepared, and may register what it brings, so that the turn has it.
+    fn prepare(&self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
+
     /// May change the raw input. What it returns is decoded and permitted like any other input. An error fails the
     /// call before the tool runs.
     fn before<'a>(

@@ -142,8 +142,23 @@ impl Tool {
 
     /// Makes a tool whose types are only known while running, as those of MCP servers and scripts are.
     pub fn dynamic(parts: Dynamic) -> Tool {
+        Tool::loose(parts, false)
+    }
+
+    /// The same, for a tool that judges its input itself: what does not fit the schema reaches it as it came, and what it
+    /// says about that is in its own words.
+    pub fn judging(parts: Dynamic) -> Tool {
+        Tool::loose(parts, true)
+    }
+
+    fn loose(parts: Dynamic, judges: bool) -> Tool {
         let schemas = (Schema::given(parts.input.clone()), Schema::given(parts.output.clone()));
-        Tool(Arc::new(Loose { parts: Arc::new(parts), input: schemas.0, output: Arc::new(schemas.1) }))
+        Tool(Arc::new(Loose {
+            parts: Arc::new(parts),
+            input: schemas.0,
+            output: Arc::new(schemas.1),
+            judges,
+        }))
     }
 
     /// What the model is told the tool does.
@@ -310,6 +325,8 @@ struct Loose {
     parts: Arc<Dynamic>,
     input: Schema,
     output: Arc<Schema>,
+    /// Whether it has the last word on its input.
+    judges: bool,
 }
 
 impl Erased for Loose {
@@ -326,7 +343,9 @@ impl Erased for Loose {
     }
 
     fn decode(&self, input: Value) -> Result<Box<dyn Invocation>, Undecoded> {
-        let input = codec::check(&self.input, &[], input).map_err(|issues| (issues, None))?;
+        let as_it_came = self.judges.then(|| input.clone());
+        let checked = codec::check(&self.input, &[], input);
+        let input = checked.or_else(|issues| as_it_came.ok_or((issues, None)))?;
         Ok(Box::new(LooseInvocation { parts: self.parts.clone(), output: self.output.clone(), input }))
     }
 }

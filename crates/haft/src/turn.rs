@@ -137,6 +137,10 @@ impl Registry {
     /// Prepares a turn: chooses the tools that are shown, makes those that have to be made, and fixes what the model
     /// is told.
     pub async fn turn(&self, spec: &TurnSpec, services: Services) -> Result<Turn, TurnError> {
+        for hook in services.hooks.iter() {
+            // One that panics has brought nothing, and the turn has what is there.
+            let _panicked = caught(|| hook.prepare()).await;
+        }
         let (definitions, advertised) = self.shown(spec, &services.hooks).await?;
         Ok(Turn { registry: self.clone(), services, definitions, advertised })
     }

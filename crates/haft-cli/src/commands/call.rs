@@ -129,7 +129,7 @@ async fn give_up(
     exit: Exit,
     took: Duration,
 ) -> Result<Exit, Failure> {
-    if tokio::time::timeout(CLOSING_MAX, location.close()).await.is_err() {
+    if tokio::time::timeout(CLOSING_MAX, location.close_record()).await.is_err() {
         terminal.say("the record is busy; the next start will find the call and say what became of it");
         // Whoever gives up does not wait for the writer either.
         std::mem::forget(location);

@@ -3,34 +3,63 @@
 use haft::{Ended, Event, Events, Seq, Settlement, Subscription, ToolContext};
 use haft_plugin::Plugins;
 use serde_json::{Value, json};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 use crate::run::events::document;
 
 /// So many events wait for plugins; those that are not taken in time are not told.
 const WAITING_MAX: usize = 1024;
 
-/// Tells plugins of everything that happens here, as long as the subscription is kept.
-pub(crate) fn tell(plugins: &Plugins, events: &Events) -> Subscription {
-    let (sender, mut waiting) = mpsc::channel::<Value>(WAITING_MAX);
+/// Tells plugins of everything that happens here, as long as it is kept.
+pub(crate) struct Telling {
+    letters: mpsc::Sender<Letter>,
+    _listening: Subscription,
+}
+
+enum Letter {
+    Event(Value),
+    /// Everything before it was told.
+    End(oneshot::Sender<()>),
+}
+
+impl Telling {
+    /// Waits until plugins were told of everything that has happened.
+    pub(crate) async fn finish(&self) {
+        let (ended, end) = oneshot::channel();
+        if self.letters.send(Letter::End(ended)).await.is_ok() {
+            // Nobody is left to tell if this fails.
+            let _gone = end.await;
+        }
+    }
+}
+
+/// Begins to tell plugins what happens.
+pub(crate) fn tell(plugins: &Plugins, events: &Events) -> Telling {
+    let (letters, mut waiting) = mpsc::channel::<Letter>(WAITING_MAX);
     let listeners = plugins.clone();
     tokio::spawn({
         let plugins = plugins.clone();
         async move {
-            while let Some(event) = waiting.recv().await {
-                plugins.announce(event).await;
+            while let Some(letter) = waiting.recv().await {
+                match letter {
+                    Letter::Event(event) => plugins.announce(event).await,
+                    // Whoever asked may have stopped waiting.
+                    Letter::End(ended) => drop(ended.send(())),
+                }
             }
         }
     });
-    events.subscribe(move |seq, event| {
+    let sender = letters.clone();
+    let listening = events.subscribe(move |seq, event| {
         if !listeners.has_hook("event") {
             return;
         }
         for told in told(seq, event) {
             // Whoever does not keep up misses something; the work goes on.
-            let _full = sender.try_send(told);
+            let _full = sender.try_send(Letter::Event(told));
         }
-    })
+    });
+    Telling { letters, _listening: listening }
 }
 
 /// An event as opencode's plugins know it: under its own name, and for calls also as a part of a message.

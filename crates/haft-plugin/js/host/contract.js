@@ -65,7 +65,8 @@ export async function runHooks(hooks, name, input, output) {
 }
 
 /**
- * Understands the arguments of a tool: the JSON Schema a model is shown, and a function that checks what it sends.
+ * Understands the arguments of a tool: the JSON Schema a model is shown, and a function that checks what it sends. Where
+ * that is the tool's own judgement, `judges` says so: haft then leaves it to the tool what to say about arguments.
  * `zod(schema)` gives the copy of zod that a schema was made with, as far as that can be told.
  */
 export function argumentsOf(definition, zod) {
@@ -201,6 +202,7 @@ function byZod(schema, zod) {
   delete parameters.$schema;
   if (parameters.type !== "object") throw new TypeError("its args must be an object");
   return {
+    judges: true,
     parameters: plain(parameters, "args"),
     check: async (args) => {
       const checked = await schema.safeParseAsync(args);
@@ -219,6 +221,7 @@ function shownBy(schema) {
 function byStandard(schema) {
   const standard = schema["~standard"];
   return {
+    judges: true,
     parameters: shownBy(schema) ?? { type: "object" },
     check: async (args) => {
       const checked = await standard.validate(args);
@@ -236,6 +239,7 @@ function byStandards(args, names) {
     if (args[names[i]]["~standard"].validate(undefined).issues) add(required, names[i]);
   }
   return {
+    judges: true,
     parameters: objectSchema(properties, required),
     check: async (given) => {
       const value = {};

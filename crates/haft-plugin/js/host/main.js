@@ -21,18 +21,19 @@ export async function load(kind, file, namespace, options, input) {
     found = toolsOf(namespace);
   }
   const described = [];
+  const faulty = [];
   for (let i = 0; i < found.tools.length; i++) {
     const { key, definition } = found.tools[i];
     try {
-      const { parameters, check } = argumentsOf(definition, (schema) => zodOf(file, schema));
-      described[described.length] = { key, description: textOf(definition.description), parameters };
+      const { parameters, check, judges } = argumentsOf(definition, (schema) => zodOf(file, schema));
+      described[described.length] = { key, description: textOf(definition.description), parameters, judges: judges === true };
       tools[key] = { definition, check };
     } catch (error) {
       if (error?.name === "InternalError") throw error;
-      found.skipped[found.skipped.length] = { export: key, why: `${error?.message ?? error}` };
+      faulty[faulty.length] = { export: key, why: `${error?.message ?? error}` };
     }
   }
-  return { tools: described, hooks: kind === "plugin" ? hookNames(hooks) : [], skipped: found.skipped };
+  return { tools: described, hooks: kind === "plugin" ? hookNames(hooks) : [], skipped: found.skipped, faulty };
 }
 
 /** Runs a tool. */

@@ -250,6 +250,7 @@ fn no_such_file(name: &str) -> Missing {
         message: format!("there is no file {name}"),
         fix: None,
         unsupported: false,
+        importer: None,
     }
 }
 

@@ -54,6 +54,8 @@ pub(super) struct Waiting {
     refused: Option<ToolError>,
     /// How long people were waited for.
     paused: Duration,
+    /// Whether it was only told something, and nobody waits for what comes of it.
+    is_told: bool,
 }
 
 /// A question of a host that is not answered yet.
@@ -70,7 +72,19 @@ impl Waiting {
         answer: oneshot::Sender<Result<Value, HostError>>,
         context: Option<ToolContext>,
     ) -> Waiting {
-        Waiting { answer, context, asked: HashMap::new(), refused: None, paused: Duration::ZERO }
+        Waiting {
+            answer,
+            context,
+            asked: HashMap::new(),
+            refused: None,
+            paused: Duration::ZERO,
+            is_told: false,
+        }
+    }
+
+    /// Nobody: something that is told.
+    pub(super) fn told() -> Waiting {
+        Waiting { is_told: true, ..Waiting::new(oneshot::channel().0, None) }
     }
 
     /// Ends what was asked on the way.
@@ -132,6 +146,11 @@ impl Shared {
             }
             Some(Err(mpsc::TrySendError::Disconnected(_))) | None => Err(self.gone()),
         }
+    }
+
+    /// Whether it is still busy with something that it was told.
+    pub(super) fn is_listening(&self) -> bool {
+        self.state().waiting.values().any(|waiting| waiting.is_told)
     }
 
     /// Asks whether it still listens.

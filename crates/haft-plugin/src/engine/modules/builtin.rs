@@ -109,5 +109,6 @@ fn unsupported(specifier: &str) -> Missing {
         message: format!("this engine has no `{specifier}`"),
         fix: Some(OTHER_RUNTIMES.to_owned()),
         unsupported: true,
+        importer: None,
     }
 }

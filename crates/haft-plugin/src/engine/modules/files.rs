@@ -95,6 +95,7 @@ pub(in super::super) fn format(ctx: &Ctx<'_>, file: &str, source: &str) -> Resul
                 message: format!("this engine does not load .{extension} files: {file}"),
                 fix: Some(OTHER_RUNTIMES.to_owned()),
                 unsupported: true,
+                importer: None,
             };
             Err(errors::missing(ctx, &missing))
         }

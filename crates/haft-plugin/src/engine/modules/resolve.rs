@@ -23,6 +23,22 @@ pub(in super::super) struct Missing {
     pub(in super::super) fix: Option<String>,
     /// Bun or Node may have what this engine has not.
     pub(in super::super) unsupported: bool,
+    /// The file that asks for it.
+    pub(in super::super) importer: Option<PathBuf>,
+}
+
+impl Missing {
+    /// Where it is asked for: the first line of the importer that has the specifier in quotes.
+    pub(in super::super) fn place(&self) -> Option<(&Path, u32, u32)> {
+        let importer = self.importer.as_deref()?;
+        let text = std::fs::read_to_string(importer).ok()?;
+        let quoted = ['"', '\'', '`'].map(|quote| format!("{quote}{}{quote}", self.module));
+        let found = |line: &str| quoted.iter().find_map(|quoted| line.find(quoted.as_str()));
+        let (row, line, at) =
+            text.lines().enumerate().find_map(|(row, line)| Some((row, line, found(line)?)))?;
+        let column = line[..at].chars().count();
+        Some((importer, u32::try_from(row).ok()? + 1, u32::try_from(column).ok()? + 1))
+    }
 }
 
 /// Who asks: `import` and `require` are offered different files by packages.
@@ -54,7 +70,8 @@ pub(in super::super) fn resolve(
     specifier: &str,
     purpose: Purpose,
 ) -> Result<Target, Missing> {
-    resolve_within(importer, specifier, purpose, DETOURS_MAX)
+    let found = resolve_within(importer, specifier, purpose, DETOURS_MAX);
+    found.map_err(|missing| Missing { importer: Some(importer.to_owned()), ..missing })
 }
 
 fn resolve_within(
@@ -72,6 +89,7 @@ fn resolve_within(
             message: format!("`{specifier}` is internal to haft and cannot be imported"),
             fix: Some("import Node's modules, `bun`, `zod` or `@opencode-ai/plugin` instead".to_owned()),
             unsupported: false,
+            importer: None,
         });
     }
     let folder = importer.parent().unwrap_or(Path::new("/"));
@@ -237,5 +255,5 @@ fn missing(importer: &Path, specifier: &str, message: String) -> Missing {
     } else {
         format!("{message} (imported by {})", importer.display())
     };
-    Missing { module: specifier.to_owned(), message, fix: None, unsupported: false }
+    Missing { module: specifier.to_owned(), message, fix: None, unsupported: false, importer: None }
 }

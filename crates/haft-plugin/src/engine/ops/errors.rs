@@ -32,8 +32,16 @@ pub(super) fn range_error(ctx: &Ctx<'_>, code: &str, message: &str) -> Error {
 /// Throws what says that a module is not there.
 pub(in super::super) fn missing(ctx: &Ctx<'_>, missing: &Missing) -> Error {
     let code = if missing.unsupported { "ERR_UNSUPPORTED_MODULE" } else { "MODULE_NOT_FOUND" };
-    let error = build(ctx, &host().intrinsics().error, &missing.message);
+    let place = missing.place();
+    let error = build(ctx, &host().intrinsics().error, &missing.message).and_then(|error| {
+        if let Some((_, line, column)) = place {
+            error.set("line", line)?;
+            error.set("column", column)?;
+        }
+        Ok(error)
+    });
     let mut fields = vec![("code", code), ("module", missing.module.as_str())];
+    fields.extend(place.and_then(|(file, _, _)| Some(("file", file.to_str()?))));
     fields.extend(missing.fix.as_deref().map(|fix| ("fix", fix)));
     throw(ctx, error, &fields)
 }
