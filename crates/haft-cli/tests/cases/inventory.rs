@@ -48,7 +48,7 @@ impl Inventory {
             }
             Question::Calls(steps) => steps
                 .iter()
-                .find(|step| !self.tools.contains(&step.tool))
+                .find(|step| !self.tools.contains(&step.tool) && !is_about_others(case))
                 .map(|step| format!("tool {} is not built yet", step.tool)),
         }
     }
@@ -81,6 +81,12 @@ impl Inventory {
             }
         }
     }
+}
+
+/// Whether a case is about tools that are not haft's own: it brings them along, or is about there being none.
+fn is_about_others(case: &Case) -> bool {
+    let brings = |path: &String| path.contains(".opencode/tool") || path.contains(".opencode/plugin");
+    case.files.keys().any(brings) || case.id.starts_with("custom-")
 }
 
 fn tools(haft: &Haft) -> anyhow::Result<BTreeSet<String>> {

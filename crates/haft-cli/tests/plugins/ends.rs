@@ -1,0 +1,75 @@
+//! How calls are stopped: the code really ends, with everything that it has started.
+
+use std::process::Stdio;
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
+
+use crate::project::{output, trusted, until, working_in};
+
+#[test]
+fn an_interrupt_stops_the_code_and_what_it_started() {
+    let bodies = [
+        ("sleeps", "await new Promise((r) => setTimeout(r, 600_000))"),
+        ("spins", "for (;;);"),
+        ("shell", "await Bun.$`sleep 600`"),
+        (
+            "child",
+            "const { spawn } = await import('child_process'); spawn('sh', ['-c', 'sleep 600 & setsid sleep 600'], { detached: true }); await new Promise(() => {})",
+        ),
+        ("sync", "(await import('node:child_process')).execSync('sleep 600')"),
+    ];
+    let place = trusted(&[]);
+    for (name, body) in bodies {
+        let tool = format!(
+            "import fs from 'node:fs'\nexport default {{ description: 'd', args: {{}}, async execute(args, ctx) {{\n\
+             fs.writeFileSync('{name}.begun', ''); {body}; fs.writeFileSync('{name}.ended', ''); return 'x' }} }}\n"
+        );
+        place.file(&format!(".opencode/tool/{name}.js"), &tool);
+    }
+    for (name, _) in bodies {
+        let mut child =
+            place.command(&["call", name]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        until("it has begun", || place.ws().join(format!("{name}.begun")).exists());
+        kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{name}");
+        until("everything has gone", || working_in(&place.ws()).is_empty());
+        assert!(!place.ws().join(format!("{name}.ended")).exists(), "{name}");
+    }
+}
+
+#[test]
+fn a_tool_hears_that_it_is_stopped() {
+    let tool = "import fs from 'node:fs'\nexport default { description: 'd', args: {}, execute: (args, ctx) => new Promise((done) => {\n\
+                ctx.abort.addEventListener('abort', () => { fs.writeFileSync('heard', String(ctx.abort.aborted)); done('x') })\n\
+                fs.writeFileSync('begun', '') }) }\n";
+    let place = trusted(&[(".opencode/tool/hears.js", tool)]);
+    let mut child =
+        place.command(&["call", "hears"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    until("it has begun", || place.ws().join("begun").exists());
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    until("everything has gone", || working_in(&place.ws()).is_empty());
+    assert_eq!(place.read("heard"), "true");
+}
+
+#[test]
+fn what_a_killed_haft_leaves_goes_with_it() {
+    let tool = "import fs from 'node:fs'\nexport default { description: 'd', args: {}, async execute() { fs.writeFileSync('begun', ''); await Bun.$`sleep 600`; return '' } }";
+    let place = trusted(&[(".opencode/tool/long.js", tool)]);
+    let mut child =
+        place.command(&["call", "long"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    until("it has begun", || place.ws().join("begun").exists());
+    kill_process(Pid::from_child(&child), Signal::KILL).unwrap();
+    child.wait().unwrap();
+    until("everything has gone", || working_in(&place.ws()).is_empty());
+}
+
+#[test]
+fn what_a_tool_left_running_ends_with_the_call() {
+    let tool = "import { spawn } from 'child_process'\nexport default { description: 'd', args: {}, async execute() {\n\
+                const child = spawn('sleep', ['600'], { detached: true, stdio: 'ignore' }); child.unref(); return String(child.pid > 0) } }";
+    let place = trusted(&[(".opencode/tool/leaves.js", tool)]);
+    assert_eq!(output(&place, "leaves", &json!({})), "true");
+    until("everything has gone", || working_in(&place.ws()).is_empty());
+}

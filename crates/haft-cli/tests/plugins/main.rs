@@ -1,0 +1,21 @@
+//! Custom tools and plugins, driven through the built binary in directories of their own.
+
+#![allow(clippy::unwrap_used, reason = "in a test that fails, a panic is the message")]
+
+#[path = "../cli/support.rs"]
+#[allow(dead_code, reason = "not every suite needs all of it")]
+mod support;
+
+mod project;
+
+mod confined;
+mod consent;
+mod documented;
+mod ends;
+mod harm;
+mod hooks;
+mod manifest;
+mod mistakes;
+mod places;
+mod real;
+mod results;

@@ -1,0 +1,145 @@
+//! Mistakes in files: each is told with its place and what to do, and every other tool works.
+
+use serde_json::{Value, json};
+
+use crate::project::{checked, names, output, trusted};
+
+const GOOD: &str = "export default { description: 'd', args: {}, execute: async () => 'fine' }";
+
+/// Puts a file beside a good one, sees that the good one works, and returns what is said of the other.
+fn beside_a_good_one(path: &str, text: &str) -> Value {
+    let place = trusted(&[(path, text), (".opencode/tool/good.js", GOOD)]);
+    assert_eq!(output(&place, "good", &json!({})), "fine", "{path}");
+    assert!(names(&place).contains(&"read".to_owned()));
+    let code = place.run(&["tools", "check"]).code;
+    let told = checked(&place, path);
+    assert_eq!(code, if told["status"] == "ok" { 0 } else { 2 }, "{told:#}");
+    told
+}
+
+/// What is said of a file with a mistake: the line it is in, and the words.
+fn mistake(path: &str, text: &str) -> (Option<u64>, String) {
+    let told = beside_a_good_one(path, text);
+    assert_eq!(told["status"], "error", "{told:#}");
+    let error = &told["errors"][0];
+    let words =
+        format!("{} {}", error["message"].as_str().unwrap(), error["fix"].as_str().unwrap_or_default());
+    (error["line"].as_u64(), words)
+}
+
+#[test]
+fn a_syntax_error() {
+    let text = "const a = 1\nexport default {\n  description: 'x',,\n}\n";
+    for path in [".opencode/tool/bad.js", ".opencode/tool/bad.ts", ".opencode/plugin/bad.mjs"] {
+        let (line, words) = mistake(path, text);
+        assert_eq!(line, Some(3), "{path}: {words}");
+    }
+    let (line, words) = mistake(".opencode/tool/bad.cjs", "module.exports = {\n  a: function ( {\n}\n");
+    assert!(line.is_some(), "{words}");
+}
+
+#[test]
+fn an_import_that_is_not_there() {
+    let (line, words) =
+        mistake(".opencode/tool/bad.ts", "import a from 'left-padding'\nexport default { a }\n");
+    assert!(words.contains("left-padding") && words.contains("npm install left-padding"), "{words}");
+    assert_eq!(line, Some(1), "{words}");
+    let (_, words) =
+        mistake(".opencode/tool/bad.js", "import { x } from './lib/none.js'\nexport default { x }\n");
+    assert!(words.contains("./lib/none.js") && words.contains("correct the path"), "{words}");
+    let (_, words) = mistake(
+        ".opencode/tool/bad.js",
+        "import { nothingLikeIt } from 'node:path'\nexport default { nothingLikeIt }\n",
+    );
+    assert!(words.contains("nothingLikeIt"), "{words}");
+}
+
+#[test]
+fn code_that_throws_when_it_is_loaded() {
+    let (line, words) = mistake(".opencode/tool/bad.js", "const a = {}\n\na.b.c()\n");
+    assert_eq!(line, Some(3), "{words}");
+    let (_, words) = mistake(
+        ".opencode/plugin/bad.js",
+        "export const P = async () => {\n  throw new Error('no pots')\n}\n",
+    );
+    assert!(words.contains("no pots"), "{words}");
+    let (_, words) = mistake(".opencode/plugin/bad.js", "export const P = async () => 'hooks'\n");
+    assert!(words.contains("must return an object of hooks"), "{words}");
+}
+
+#[test]
+fn exports_that_are_no_tools_are_named() {
+    let text = "export const helper = 'x'\nexport const cfg = { a: 1 }\nexport default { description: 'no execute' }\n";
+    let told = beside_a_good_one(".opencode/tool/shape.js", text);
+    let skipped: Vec<&str> =
+        told["skipped"].as_array().unwrap().iter().filter_map(|one| one["export"].as_str()).collect();
+    assert!(
+        skipped.contains(&"helper") && skipped.contains(&"cfg") && skipped.contains(&"default"),
+        "{told:#}"
+    );
+    assert_eq!(told["tools"], json!([]), "{told:#}");
+    let text = "export const a = 5\nexport const P = async () => ({ tool: { t: { description: 'd' } } })\n";
+    let told = beside_a_good_one(".opencode/plugin/shape.js", text);
+    assert!(told.to_string().contains("no execute function"), "{told:#}");
+}
+
+#[test]
+fn names_that_are_taken_or_cannot_be() {
+    let tool = "export default { description: 'd', args: {}, execute: async () => 'second' }";
+    let place = trusted(&[(".opencode/tool/same.js", GOOD), (".opencode/tools/same.js", tool)]);
+    assert_eq!(output(&place, "same", &json!({})), "second", "what comes later wins");
+    let told = checked(&place, "tools/same.js");
+    assert!(told["errors"].to_string().contains("also in"), "{told:#}");
+
+    let (_, words) = mistake(".opencode/tool/two words.js", tool);
+    assert!(words.contains("two words") && words.contains("rename"), "{words}");
+    let text = "export const P = async () => ({ tool: { 'a/b': { description: 'd', args: {}, execute: async () => '' } } })";
+    let (_, words) = mistake(".opencode/plugin/p.js", text);
+    assert!(words.contains("a/b"), "{words}");
+}
+
+#[test]
+fn a_schema_that_cannot_be_told_to_a_model() {
+    let text = "const loop = {}; loop.loop = loop\n\
+                export const bad = { description: 'd', args: { a: { type: 'object', properties: loop } }, execute: async () => '' }\n\
+                export const also = { description: 'd', args: { a: 7 }, execute: async () => '' }\n\
+                export const fine = { description: 'd', args: {}, execute: async () => 'ok' }\n";
+    let place = trusted(&[(".opencode/tool/odd.js", text), (".opencode/tool/good.js", GOOD)]);
+    assert_eq!(output(&place, "good", &json!({})), "fine");
+    let told = checked(&place, "odd.js");
+    let errors = told["errors"].to_string();
+    assert!(errors.contains("bad") && errors.contains("also"), "{told:#}");
+    assert_eq!(output(&place, "odd_fine", &json!({})), "ok", "the other tools of the same file work");
+}
+
+#[test]
+fn typescript_that_has_no_javascript_is_named_with_its_line() {
+    let text = "function sealed(c: any) {}\n\n@sealed\nclass A {}\nexport default { description: 'd', args: {}, execute: async () => '' }\n";
+    let (line, words) = mistake(".opencode/tool/deco.ts", text);
+    assert_eq!(line, Some(3), "{words}");
+    assert!(words.to_lowercase().contains("decorator"), "{words}");
+    let text = "enum Kind { Pot = 'pot', Urn = 'urn' }\nnamespace Deep { export const n = 2 }\n\
+                class Box { constructor(private readonly kind: Kind) {} say() { return `${this.kind}${Deep.n}` } }\n\
+                export default { description: 'd', args: {}, execute: async () => new Box(Kind.Urn).say() }\n";
+    let place = trusted(&[(".opencode/tool/enums.ts", text)]);
+    assert_eq!(output(&place, "enums", &json!({})), "urn2");
+}
+
+#[test]
+fn files_that_are_no_text_or_not_there() {
+    let place = trusted(&[(".opencode/tool/good.js", GOOD), (".opencode/tool/empty.js", "")]);
+    std::fs::write(place.ws().join(".opencode/tool/bytes.js"), [0xff, 0xfe, 0x00, 0x80, b'\n']).unwrap();
+    std::os::unix::fs::symlink("nowhere.js", place.ws().join(".opencode/tool/gone.js")).unwrap();
+    std::fs::create_dir(place.ws().join(".opencode/tool/folder.js")).unwrap();
+    assert_eq!(output(&place, "good", &json!({})), "fine");
+    assert_eq!(checked(&place, "bytes.js")["status"], "error");
+    assert_eq!(checked(&place, "empty.js")["tools"], json!([]));
+}
+
+#[test]
+fn a_mistake_is_mended_by_editing_the_file() {
+    let place = trusted(&[(".opencode/tool/late.js", "export default {")]);
+    assert_eq!(place.run(&["call", "late"]).code, 7);
+    place.file(".opencode/tool/late.js", GOOD);
+    assert_eq!(output(&place, "late", &json!({})), "fine");
+}
