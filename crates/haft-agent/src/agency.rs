@@ -14,6 +14,7 @@ use tokio::task::AbortHandle;
 
 use crate::agent::{AgentSpec, Agents, Models, Policies};
 use crate::conversation::Conversation;
+use crate::influence::Influence;
 use crate::pruning;
 
 /// How conversations are held.
@@ -67,6 +68,8 @@ pub struct Parts {
     pub agents: Arc<dyn Agents>,
     /// Knows the models.
     pub models: Arc<dyn Models>,
+    /// Has a say in what is said and told.
+    pub influence: Arc<dyn Influence>,
     /// The rules of sessions, which the gate decides by.
     pub policies: Policies,
     /// Through which program models are shown tools, and what is switched on there.

@@ -4,13 +4,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use haft::{
-    Call, CallId, CallPart, Ended, Event, Finish, Input, Message, OpenTurn, Part, Role, Saying, SettleError,
-    Settlement, StoreError, ToolContext, Turn,
+    BoxError, Call, CallId, CallPart, Ended, Event, Finish, Input, Message, OpenTurn, Part, Role, Saying,
+    SettleError, Settlement, StoreError, ToolContext, Turn,
 };
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use crate::conversation::{Conversation, RunError, Step};
+use crate::influence::TextPlace;
 use crate::interrupt::Interrupt;
 use crate::past::Ending;
 use crate::provider::{Delta, ModelCall, Prompt, ProviderError};
@@ -31,6 +32,10 @@ pub(crate) struct Answer<'c> {
     at_once: Arc<Semaphore>,
     ended: HashMap<CallId, Ending>,
     verdict: Verdict,
+    /// Whether somebody edits texts when they are complete. They are shown then, and not before.
+    is_edited: bool,
+    /// So many parts have been edited.
+    edited: usize,
 }
 
 /// What the calls of an answer mean for the conversation.
@@ -46,6 +51,7 @@ enum Verdict {
 pub(crate) enum Unheard {
     Provider(ProviderError),
     Store(StoreError),
+    Influence(BoxError),
 }
 
 impl From<ProviderError> for Unheard {
@@ -65,6 +71,7 @@ impl<'c> Answer<'c> {
         let mut message = Message::new(Role::Assistant, conversation.agent.name.clone());
         message.model = Some(conversation.served.model.clone());
         let at_once = conversation.agency.parts().settings.calls_at_once.max(1);
+        let is_edited = conversation.agency.parts().influence.edits_text();
         let open_turns = &conversation.agency.parts().open_turns;
         let open = open_turns.enter(conversation.lease.session(), &message.id, &turn);
         Answer {
@@ -76,6 +83,8 @@ impl<'c> Answer<'c> {
             at_once: Arc::new(Semaphore::new(at_once)),
             ended: HashMap::new(),
             verdict: Verdict::default(),
+            is_edited,
+            edited: 0,
         }
     }
 
@@ -117,10 +126,17 @@ impl<'c> Answer<'c> {
     }
 
     /// Takes a piece in. Returns whether it was the last.
-    async fn hear(&mut self, delta: Delta) -> Result<bool, StoreError> {
+    async fn hear(&mut self, delta: Delta) -> Result<bool, Unheard> {
+        match delta {
+            // Whoever counts may do so in the middle of a text.
+            Delta::Text(_) | Delta::Usage(_) => {}
+            _ => self.edit().await?,
+        }
         match delta {
             Delta::Text(text) => {
-                self.say(|| Saying::Text(text.clone()));
+                if !self.is_edited {
+                    self.say(|| Saying::Text(text.clone()));
+                }
                 match self.message.parts.last_mut() {
                     Some(Part::Text { text: said, .. }) => said.push_str(&text),
                     _ => self.message.parts.push(Part::text(text)),
@@ -146,6 +162,37 @@ impl<'c> Answer<'c> {
             }
         }
         Ok(false)
+    }
+
+    /// Has texts edited that are complete, and shows them.
+    async fn edit(&mut self) -> Result<(), Unheard> {
+        while self.is_edited && self.edited < self.message.parts.len() {
+            let part = self.edited;
+            if let Part::Text { text, .. } = &mut self.message.parts[part] {
+                let said = std::mem::take(text);
+                // It counts as said even if nobody can be asked about it.
+                let given = said.clone();
+                let influence = &self.conversation.agency.parts().influence;
+                let place = TextPlace { message: &self.message.id, part };
+                let edited = influence.text(self.conversation.moment(), place, given).await;
+                *text = edited.as_ref().unwrap_or(&said).clone();
+                let shown = text.clone();
+                self.say(|| Saying::Text(shown));
+                self.edited = part + 1;
+                edited.map_err(Unheard::Influence)?;
+            }
+            self.edited = part + 1;
+        }
+        Ok(())
+    }
+
+    /// Shows the text that waited for an end which never came.
+    fn show_rest(&self) {
+        for part in self.message.parts.iter().skip(self.edited).filter(|_| self.is_edited) {
+            if let Part::Text { text, .. } = part {
+                self.say(|| Saying::Text(text.clone()));
+            }
+        }
     }
 
     fn say(&self, delta: impl FnOnce() -> Saying) {
@@ -268,6 +315,7 @@ impl<'c> Answer<'c> {
     }
 
     async fn keep(self, finish: Finish) -> Result<(), RunError> {
+        self.show_rest();
         let Answer { conversation, mut message, ended, .. } = self;
         message.finish = Some(finish);
         let saved = conversation.agency.parts().transcript.save(&conversation.lease, &message).await;

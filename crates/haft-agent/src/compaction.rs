@@ -5,7 +5,8 @@ use std::sync::Arc;
 use haft::{Content, Finish, Message, Part, Role};
 use serde_json::json;
 
-use crate::conversation::{Conversation, RunError};
+use crate::conversation::{Conversation, Onward, RunError};
+use crate::influence::{Compacted, Summarising, TextPlace};
 use crate::interrupt::Interrupt;
 use crate::provider::{Delta, Options, Prompt, ProviderError, Told, Utterance};
 
@@ -29,22 +30,23 @@ impl Conversation {
     }
 
     /// Has the conversation summarised, and goes on from the summary.
-    pub(crate) async fn compact(&mut self, interrupt: &Interrupt) -> Result<(), RunError> {
+    pub(crate) async fn compact(
+        &mut self,
+        interrupt: &Interrupt,
+        why: Compacted,
+    ) -> Result<Onward, RunError> {
         self.status("compacting");
-        let mut conversation = self.told().to_vec();
+        let influence = self.agency.parts().influence.clone();
+        let asked_for = influence.summary(self.moment()).await.map_err(RunError::Influence)?;
+        let request = request(asked_for);
+        let mut conversation = self.told().await?;
         // What does not fit cannot be summarised either: the oldest goes first.
         let mut summary = loop {
-            let prompt = Prompt {
-                model: self.served.model.id.clone(),
-                agent: self.agent.name.clone(),
-                system: vec![SYSTEM.to_owned()],
-                conversation: with_request(&conversation),
-                tools: Vec::new(),
-                options: Options::default(),
-            };
+            let told = conversation.iter().cloned().chain([in_words(&request)]).collect();
+            let prompt = self.prompt_of(vec![SYSTEM.to_owned()], told, Options::default()).await?;
             let written = tokio::select! {
                 written = self.write_summary(&prompt) => written,
-                () = interrupt.fired() => return Ok(()),
+                () = interrupt.fired() => return Ok(Onward::GoesOn),
             };
             match written {
                 Ok(summary) => break summary,
@@ -55,11 +57,18 @@ impl Conversation {
             }
         };
         summary.is_summary = true;
+        self.edit_text(&mut summary).await?;
+        let goes_on = influence.goes_on(self.moment(), why).await.map_err(RunError::Influence)?;
+        let is_answered = self.past.messages.last().is_some_and(|last| last.role == Role::Assistant);
         let parts = self.agency.parts();
         // What the person asked last must stay in their own words.
         let asked = last_request(&self.past.messages);
         parts.transcript.save(&self.lease, &summary).await?;
         self.past.messages.push(summary);
+        if !goes_on && is_answered {
+            self.tell("session.compacted", json!({})).await;
+            return Ok(Onward::Stops);
+        }
         let mut next = Message::new(Role::User, self.agent.name.clone());
         next.model = Some(self.served.model.clone());
         next.finish = Some(Finish::Stop);
@@ -68,6 +77,16 @@ impl Conversation {
         parts.transcript.save(&self.lease, &next).await?;
         self.past.messages.push(next);
         self.tell("session.compacted", json!({})).await;
+        Ok(Onward::GoesOn)
+    }
+
+    async fn edit_text(&self, summary: &mut Message) -> Result<(), RunError> {
+        let influence = &self.agency.parts().influence;
+        if let Some(Part::Text { text, .. }) = summary.parts.last_mut().filter(|_| influence.edits_text()) {
+            let place = TextPlace { message: &summary.id, part: 0 };
+            let edited = influence.text(self.moment(), place, std::mem::take(text)).await;
+            *text = edited.map_err(RunError::Influence)?;
+        }
         Ok(())
     }
 
@@ -115,8 +134,12 @@ fn last_request(messages: &[Message]) -> Vec<Part> {
     said.into_iter().find(|parts: &Vec<Part>| !parts.is_empty()).unwrap_or_default()
 }
 
-fn with_request(conversation: &[Arc<Told>]) -> Vec<Arc<Told>> {
-    conversation.iter().cloned().chain([in_words(REQUEST)]).collect()
+/// The words that ask for a summary.
+fn request(Summarising { request, context }: Summarising) -> String {
+    request.unwrap_or_else(|| {
+        let usual = std::iter::once(REQUEST.to_owned());
+        usual.chain(context).collect::<Vec<_>>().join("\n\n")
+    })
 }
 
 /// What is said in the place of the person.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use haft::{CallPart, Content, Input, Message, Model, Part, Role, told_name};
 use serde_json::json;
 
+use crate::influence::{Recalled, RecalledResult};
 use crate::past::{self, Ending, Past};
 use crate::provider::{CallResult, Told, Utterance, Uttered};
 
@@ -42,6 +43,35 @@ impl Context {
     pub(crate) fn forget(&mut self) {
         *self = Context::default();
     }
+}
+
+/// The messages that a model is to be told, each with what came of its calls.
+pub(crate) fn recalled(past: &Past) -> Vec<Recalled> {
+    let recall = |message: &Message| {
+        let results = message.calls().map(|call| {
+            let CallResult { content, is_error, .. } = result(call, past);
+            RecalledResult { call: call.call.clone(), content, is_error }
+        });
+        Recalled { message: message.clone(), results: results.collect() }
+    };
+    since_summary(&past.messages).iter().map(recall).collect()
+}
+
+/// The same as a model is told them. A call and what came of it are told together, or not at all.
+pub(crate) fn retold(messages: &[Recalled], past: &Past, model: &Model) -> Vec<Arc<Told>> {
+    let tell = |recalled: &Recalled| {
+        let mut said = utterances(&recalled.message, past, model);
+        if let Some(Utterance::Results(results)) = said.last_mut() {
+            for (call, told) in recalled.message.calls().zip(results) {
+                if let Some(result) = recalled.results.iter().find(|result| result.call == call.call) {
+                    told.content = result.content.clone();
+                    told.is_error = result.is_error;
+                }
+            }
+        }
+        said
+    };
+    messages.iter().flat_map(tell).map(|utterance| Arc::new(Told::new(utterance))).collect()
 }
 
 /// A message as a model is told it.

@@ -11,7 +11,8 @@ use serde_json::json;
 
 use crate::agency::Agency;
 use crate::agent::{AgentSpec, Served};
-use crate::context::Context;
+use crate::context::{self, Context};
+use crate::influence::{Compacted, Moment};
 use crate::interrupt::Interrupt;
 use crate::past::{Ending, Past};
 use crate::provider::{ProviderError, Told};
@@ -76,6 +77,9 @@ pub enum RunError {
     /// There is no agent to go on.
     #[error(transparent)]
     Agent(BoxError),
+    /// Somebody who has a say in it failed.
+    #[error(transparent)]
+    Influence(BoxError),
 }
 
 /// What a model is told that was interrupted.
@@ -90,6 +94,14 @@ const FRUITLESS_MAX: u32 = 12;
 
 fn in_place_of_the_person(text: &str) -> Note {
     Note::new(vec![Part::synthetic(text)])
+}
+
+/// Whether the agent works on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Onward {
+    GoesOn,
+    /// Somebody who has a say in it wants it to wait for the person.
+    Stops,
 }
 
 /// What a step of the conversation came to.
@@ -185,7 +197,9 @@ impl Conversation {
             if interrupt.is_fired() {
                 return Ok(End::Interrupted);
             }
-            self.make_room(interrupt).await?;
+            if self.make_room(interrupt).await? == Onward::Stops {
+                return Ok(End::Done);
+            }
             steps += 1;
             outcome.steps += 1;
             let step = self.step(steps, interrupt).await?;
@@ -263,9 +277,29 @@ impl Conversation {
         message.id = note.id;
         message.parts = note.parts;
         message.finish = Some(Finish::Stop);
+        let message = self.influenced(message).await?;
         self.agency.parts().transcript.save(&self.lease, &message).await?;
         self.past.messages.push(message);
         Ok(())
+    }
+
+    /// What was said, after those who have a say in it. What haft says in somebody's place is its own.
+    async fn influenced(&self, message: Message) -> Result<Message, RunError> {
+        let is_own = |part: &Part| matches!(part, Part::Text { is_synthetic: true, .. });
+        if message.parts.iter().all(is_own) {
+            return Ok(message);
+        }
+        let influence = &self.agency.parts().influence;
+        let Message { parts, .. } =
+            influence.said(self.moment(), message.clone()).await.map_err(RunError::Influence)?;
+        Ok(Message { parts, ..message })
+    }
+
+    /// Where the conversation is, for those who have a say in it.
+    pub(crate) fn moment(&self) -> Moment<'_> {
+        let (session, agent, served) = (self.session(), &self.agent.name, &self.served);
+        let asked = self.past.messages.iter().rfind(|message| message.role == Role::User);
+        Moment { session, agent, served, asked }
     }
 
     /// Has another agent go on, with its own rules and no more than those of whoever began the session.
@@ -277,29 +311,35 @@ impl Conversation {
     }
 
     /// Takes out of the conversation what nobody needs any more, or summarises it if it is too long.
-    async fn make_room(&mut self, interrupt: &Interrupt) -> Result<(), RunError> {
+    async fn make_room(&mut self, interrupt: &Interrupt) -> Result<Onward, RunError> {
         let parts = self.agency.parts();
         if parts.settings.compacts && self.is_too_long() {
-            return self.compact(interrupt).await;
+            return self.compact(interrupt, Compacted::Long).await;
         }
         if !parts.settings.prunes {
-            return Ok(());
+            return Ok(Onward::GoesOn);
         }
         let prunable = pruning::prunable(&self.past);
         if prunable.is_empty() {
-            return Ok(());
+            return Ok(Onward::GoesOn);
         }
         self.past.clear(&prunable);
         self.pruned.extend(prunable);
         self.context.forget();
         pruning::remember(&*parts.memory, self.lease.session(), &self.pruned).await?;
-        Ok(())
+        Ok(Onward::GoesOn)
     }
 
     /// The conversation as its model is told it.
-    pub(crate) fn told(&mut self) -> &[Arc<Told>] {
-        self.context.catch_up(&self.past, &self.served.model);
-        self.context.told()
+    pub(crate) async fn told(&mut self) -> Result<Vec<Arc<Told>>, RunError> {
+        let influence = self.agency.parts().influence.clone();
+        if !influence.sees_conversation() {
+            self.context.catch_up(&self.past, &self.served.model);
+            return Ok(self.context.told().to_vec());
+        }
+        let recalled = context::recalled(&self.past);
+        let recalled = influence.conversation(self.moment(), recalled).await.map_err(RunError::Influence)?;
+        Ok(context::retold(&recalled, &self.past, &self.served.model))
     }
 
     /// Adds up what the last answer cost, and what it was refused.

@@ -16,6 +16,7 @@ mod answer;
 mod compaction;
 mod context;
 mod conversation;
+mod influence;
 mod interrupt;
 mod past;
 mod pruning;
@@ -27,5 +28,8 @@ mod tasks;
 pub use agency::{Agency, OpenError, Parts, Settings, Start};
 pub use agent::{AgentSpec, Agents, Mode, Models, Own, Policies, Served};
 pub use conversation::{Conversation, End, Outcome, RunError};
+pub use influence::{
+    Compacted, Influence, Influenced, Moment, Recalled, RecalledResult, Summarising, TextPlace, Uninfluenced,
+};
 pub use interrupt::Interrupt;
 pub use scripted::{Script, ScriptError};

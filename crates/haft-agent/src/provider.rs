@@ -40,7 +40,13 @@ pub struct Prompt {
     pub tools: Vec<Definition>,
     /// How it is to answer.
     pub options: Options,
+    /// What is sent along with the request.
+    pub headers: Headers,
 }
+
+/// Headers of a single request, by their names. Their values are secrets and are never shown.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Headers(pub Vec<(String, String)>);
 
 /// How a model is to answer. What is not set is left to its provider.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -232,6 +238,12 @@ pub enum ProviderError {
         /// What.
         message: String,
     },
+}
+
+impl fmt::Debug for Headers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.iter().map(|(name, _)| name)).finish()
+    }
 }
 
 impl Told {

@@ -7,9 +7,10 @@ use haft::{Audience, Event, Finish, Message, Registry, Role, StoreError, Turn, T
 use serde_json::json;
 
 use crate::answer::{Answer, Unheard};
-use crate::conversation::{Conversation, RunError, Step};
+use crate::conversation::{Conversation, Onward, RunError, Step};
+use crate::influence::Compacted;
 use crate::interrupt::Interrupt;
-use crate::provider::{Options, Prompt, ProviderError};
+use crate::provider::{Options, Prompt, ProviderError, Told};
 use crate::wire::merge;
 
 /// What the model is told at its last step.
@@ -28,7 +29,10 @@ impl Conversation {
         let turn = Arc::new(self.turn(is_last).await?);
         let mut pauses = 0;
         loop {
-            let prompt = self.prompt(&turn, is_last);
+            let prompt = tokio::select! {
+                prompt = self.prompt(&turn, is_last) => prompt?,
+                () = interrupt.fired() => return Ok(Step::Interrupted),
+            };
             let mut answer = Answer::new(self, turn.clone());
             let heard = tokio::select! {
                 heard = answer.listen(&prompt) => heard,
@@ -41,6 +45,10 @@ impl Conversation {
                     return step;
                 }
                 Err(Unheard::Store(error)) => return Err(error.into()),
+                Err(Unheard::Influence(error)) => {
+                    answer.stop(Finish::Failed(error.to_string())).await?;
+                    return Err(RunError::Influence(error));
+                }
                 Err(Unheard::Provider(error)) => error,
             };
             if answer.has_calls() {
@@ -55,8 +63,10 @@ impl Conversation {
             answer.take_back();
             if may_compact {
                 pauses += 1;
-                self.compact(interrupt).await?;
-                continue;
+                match self.compact(interrupt, Compacted::Overflowing).await? {
+                    Onward::GoesOn => continue,
+                    Onward::Stops => return Ok(Step::Stop),
+                }
             }
             let Some(wanted) = pause else {
                 self.keep_failure(&error).await?;
@@ -94,6 +104,7 @@ impl Conversation {
     /// What the model is told of tools: at its last step, nothing.
     async fn turn(&self, is_last: bool) -> Result<Turn, RunError> {
         let parts = self.agency.parts();
+        parts.influence.before_turn().await;
         let model = Some(self.served.model.clone());
         let rules = match self.agency.under_way(self.session()) {
             Some(under_way) => under_way.rules,
@@ -112,21 +123,35 @@ impl Conversation {
         Ok(registry.turn(&spec, parts.services.clone()).await?)
     }
 
-    fn prompt(&mut self, turn: &Turn, is_last: bool) -> Prompt {
-        let conversation = self.told().to_vec();
-        let parts = self.agency.parts();
-        let mut system = parts.agents.system(&self.agent, &self.served.model);
+    async fn prompt(&mut self, turn: &Turn, is_last: bool) -> Result<Prompt, RunError> {
+        let conversation = self.told().await?;
+        let system = self.agency.parts().agents.system(&self.agent, &self.served.model);
+        let mut prompt = self.prompt_of(system, conversation, self.options()).await?;
         if is_last {
-            system.push(LAST_STEP.to_owned());
+            prompt.system.push(LAST_STEP.to_owned());
         }
-        Prompt {
+        prompt.tools = turn.definitions().to_vec();
+        Ok(prompt)
+    }
+
+    /// What the model is told, after those who have a say in it.
+    pub(crate) async fn prompt_of(
+        &self,
+        system: Vec<String>,
+        conversation: Vec<Arc<Told>>,
+        options: Options,
+    ) -> Result<Prompt, RunError> {
+        let influence = &self.agency.parts().influence;
+        let at = self.moment();
+        Ok(Prompt {
             model: self.served.model.id.clone(),
             agent: self.agent.name.clone(),
-            system,
+            system: influence.system(at, system).await.map_err(RunError::Influence)?,
             conversation,
-            tools: turn.definitions().to_vec(),
-            options: self.options(),
-        }
+            tools: Vec::new(),
+            options: influence.options(at, options).await.map_err(RunError::Influence)?,
+            headers: influence.headers(at).await.map_err(RunError::Influence)?,
+        })
     }
 
     /// How the model is to answer: as is said of it, then of its variant, then of the agent.

@@ -179,14 +179,14 @@ impl Provider for Wire {
             let (url, request, decoder) = self.request(prompt).map_err(|fault| self.told(fault))?;
             let text = request.text();
             drop(request);
-            let body = self.http.post(&url, text).await?;
+            let body = self.http.post(&url, text, &prompt.headers).await?;
             let answer = Answer {
                 shape: if body.is_document() { Shape::Document(Vec::new()) } else { Shape::Unknown },
                 body,
                 decoder,
                 ready: VecDeque::new(),
                 provider: self.endpoint.provider.clone(),
-                secrets: self.http.secrets(),
+                secrets: self.http.secrets_with(&prompt.headers),
                 ended: false,
                 failed: None,
             };

@@ -174,6 +174,7 @@ fn house(files: &Path, data: &Path, reading: Reading) -> Result<(Agency, Registr
         open_turns,
         agents: Arc::new(One(rules)),
         models: Arc::new(reading),
+        influence: Arc::new(haft_agent::Uninfluenced),
         policies,
         viewer: Viewer::default(),
         settings: Settings::default(),

@@ -227,6 +227,7 @@ impl<'s> Location<'s> {
             open_turns: self.turns.clone(),
             agents,
             models,
+            influence: Arc::new(plugins::ChatPlugins(self.plugins.clone())),
             policies: self.policies.clone(),
             viewer: self.viewer(),
             settings,

@@ -1,7 +1,9 @@
 //! Custom tools and plugins of a location: where they are looked for, and what they get of this machine.
 
+mod chat;
 mod desk;
 mod events;
+mod messages;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,6 +17,7 @@ use serde_json::{Value, json};
 
 use crate::config;
 use crate::setting::Setting;
+pub(crate) use chat::ChatPlugins;
 use desk::CliDesk;
 pub(crate) use events::{Telling, tell};
 

@@ -15,6 +15,11 @@ use crate::manifest::{Content, Manifest};
 use crate::offers;
 use crate::words::Loaded;
 
+/// The hook that is told of the end.
+const DISPOSE: &str = "dispose";
+/// How long the end is waited for.
+const DISPOSING_MAX: Duration = Duration::from_secs(2);
+
 /// How far the code of others may go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PluginLimits {
@@ -175,9 +180,16 @@ impl Served {
         }
     }
 
-    /// Lets its host end by itself.
+    /// Lets its host end by itself, after what it wants to do at the end.
     pub(crate) async fn close(&self) {
         if let Some(host) = self.host.lock().await.as_ref() {
+            if host.is_usable() && self.has_hook(DISPOSE) {
+                let told =
+                    json!({ "do": "hook", "name": DISPOSE, "input": Value::Null, "output": Value::Null });
+                let patience = Patience { answer: DISPOSING_MAX, busy: self.house.limits.busy };
+                // It ends in any case.
+                let _undone = host.request(told, None, patience).await;
+            }
             host.close().await;
         }
     }

@@ -8,7 +8,7 @@ use reqwest::{Client, RequestBuilder, Response, Url, redirect};
 use serde_json::Value;
 
 use super::fault::{Fault, Report, shown};
-use crate::provider::ProviderError;
+use crate::provider::{Headers, ProviderError};
 
 /// The most bytes of one answer.
 const ANSWER_BYTES_MAX: u64 = 64 << 20;
@@ -45,22 +45,34 @@ impl Http {
 
     /// What must not be shown: whatever is sent in headers.
     pub(crate) fn secrets(&self) -> Vec<String> {
-        let values = self.headers.iter().map(|(_, value)| value.as_str());
+        self.secrets_with(&Headers::default())
+    }
+
+    /// The same, with what is sent in a single request.
+    pub(crate) fn secrets_with(&self, further: &Headers) -> Vec<String> {
+        let values = self.headers.iter().chain(&further.0).map(|(_, value)| value.as_str());
         let bare = values.map(|value| value.strip_prefix("Bearer ").unwrap_or(value));
         bare.filter(|value| value.len() >= SECRET_BYTES_MIN).map(str::to_owned).collect()
     }
 
-    /// Sends a document.
-    pub(crate) async fn post(&self, url: &str, json: String) -> Result<Body, ProviderError> {
+    /// Sends a document, with headers that win over those of every request.
+    pub(crate) async fn post(
+        &self,
+        url: &str,
+        json: String,
+        further: &Headers,
+    ) -> Result<Body, ProviderError> {
         let url = self.url(url)?;
         let request = self.client(&url)?.post(url).header("content-type", "application/json");
-        self.send(request.header("accept", "text/event-stream, application/json").body(json)).await
+        let request = request.header("accept", "text/event-stream, application/json").body(json);
+        self.send(request, further).await
     }
 
     /// Asks for a document.
     pub(crate) async fn get(&self, url: &str) -> Result<Value, ProviderError> {
         let url = self.url(url)?;
-        let mut body = self.send(self.client(&url)?.get(url).header("accept", "application/json")).await?;
+        let request = self.client(&url)?.get(url).header("accept", "application/json");
+        let mut body = self.send(request, &Headers::default()).await?;
         let mut bytes = Vec::new();
         while let Some(chunk) = body.chunk().await? {
             bytes.extend_from_slice(&chunk);
@@ -71,12 +83,12 @@ impl Http {
         })
     }
 
-    async fn send(&self, request: RequestBuilder) -> Result<Body, ProviderError> {
-        let request = request.headers(self.header_map()?);
+    async fn send(&self, request: RequestBuilder, further: &Headers) -> Result<Body, ProviderError> {
+        let request = request.headers(self.header_map(further)?);
         let sent = tokio::time::timeout(self.idle, request.send()).await;
         let unreachable = |message: String| ProviderError::Unreachable {
             provider: self.provider.clone(),
-            message: shown(&message, &self.secrets()),
+            message: shown(&message, &self.secrets_with(further)),
         };
         let response = match sent {
             Ok(Ok(response)) => response,
@@ -86,7 +98,7 @@ impl Http {
         let body = Body {
             response,
             provider: self.provider.clone(),
-            secrets: self.secrets(),
+            secrets: self.secrets_with(further),
             idle: self.idle,
             read: 0,
         };
@@ -104,9 +116,9 @@ impl Http {
         })
     }
 
-    fn header_map(&self) -> Result<HeaderMap, ProviderError> {
+    fn header_map(&self, further: &Headers) -> Result<HeaderMap, ProviderError> {
         let mut map = HeaderMap::new();
-        for (name, value) in &self.headers {
+        for (name, value) in self.headers.iter().chain(&further.0) {
             let parsed = HeaderName::from_bytes(name.as_bytes()).ok().zip(HeaderValue::from_str(value).ok());
             let (name, mut value) = parsed.ok_or_else(|| ProviderError::Unauthorised {
                 provider: self.provider.clone(),

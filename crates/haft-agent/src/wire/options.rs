@@ -34,6 +34,7 @@ fn place(format: Format, name: &str) -> Option<&'static [&'static str]> {
         (Format::Chat | Format::Responses, "serviceTier") => &["service_tier"],
         (Format::Anthropic, "effort") => &["output_config", "effort"],
         (Format::Gemini, "thinkingConfig") => &["generationConfig", "thinkingConfig"],
+        (Format::Chat | Format::Anthropic, "topK") => &["top_k"],
         (Format::Gemini, "topK") => &["generationConfig", "topK"],
         _ => return None,
     })
@@ -41,7 +42,10 @@ fn place(format: Format, name: &str) -> Option<&'static [&'static str]> {
 
 /// Puts what the configuration says into a request.
 pub(crate) fn apply(format: Format, request: &mut Value, extra: &Map<String, Value>) {
-    for (name, value) in extra.iter().filter(|(name, _)| !OURS.contains(&name.as_str())) {
+    // OpenAI's responses have no such choice, and refuse what they do not know.
+    let is_unknown = |name: &str| format == Format::Responses && name == "topK";
+    let theirs = |name: &str| !OURS.contains(&name) && !is_unknown(name);
+    for (name, value) in extra.iter().filter(|(name, _)| theirs(name)) {
         let mut value = value.clone();
         // Anthropic's own name for what the package calls `budgetTokens`.
         if let (Format::Anthropic, "thinking", Value::Object(thinking)) = (format, name.as_str(), &mut value)

@@ -5,5 +5,6 @@ mod support;
 
 mod calls;
 mod ends;
+mod influence;
 mod long;
 mod subagents;

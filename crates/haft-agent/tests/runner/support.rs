@@ -18,8 +18,8 @@ use haft_agent::provider::{
     CallResult, Deltas, ModelInfo, Options, Prompt, Provider, ProviderError, Utterance, Uttered,
 };
 use haft_agent::{
-    Agency, AgentSpec, Agents, Conversation, Interrupt, Mode, Models, Outcome, Own, Parts, Policies, Script,
-    Served, Settings, Start,
+    Agency, AgentSpec, Agents, Conversation, Influence, Interrupt, Mode, Models, Outcome, Own, Parts,
+    Policies, Script, Served, Settings, Start, Uninfluenced,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -43,6 +43,7 @@ pub(crate) struct Plan {
     pub(crate) steps: Option<u32>,
     pub(crate) context: Option<u64>,
     pub(crate) depth: u32,
+    pub(crate) influence: Arc<dyn Influence>,
     /// Failures before the script is asked, in order.
     pub(crate) failures: Vec<fn() -> ProviderError>,
 }
@@ -50,7 +51,8 @@ pub(crate) struct Plan {
 impl Plan {
     pub(crate) fn new(script: Value) -> Plan {
         let rules = vec![("*", "*", Effect::Allow)];
-        Plan { script, rules, steps: None, context: None, depth: 1, failures: Vec::new() }
+        let influence = Arc::new(Uninfluenced);
+        Plan { script, rules, steps: None, context: None, depth: 1, influence, failures: Vec::new() }
     }
 
     pub(crate) fn build(self) -> World {
@@ -113,6 +115,7 @@ impl World {
             open_turns: OpenTurns::default(),
             agents: Arc::new(Staff { rules, steps: plan.steps }),
             models: Arc::new(OneModel { provider, context: plan.context }),
+            influence: plan.influence,
             policies,
             viewer: Viewer::default(),
             settings: Settings {

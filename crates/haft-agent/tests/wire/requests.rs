@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use expect_test::Expect;
 use haft::{Action, Content, Definition, Input, ToolName};
-use haft_agent::provider::{CallResult, Options, Prompt, ProviderError, Utterance, Uttered};
+use haft_agent::provider::{CallResult, Headers, Options, Prompt, ProviderError, Utterance, Uttered};
 use haft_agent::wire::Format;
 use serde_json::{Value, json};
 
@@ -125,6 +125,23 @@ fn the_key_is_in_its_header_and_nowhere_else() {
         assert_eq!((holding, request.line.contains(KEY)), (1, false), "{format:?}");
     }
     assert_eq!(sent(Format::Anthropic, &prompt(Vec::new())).header("anthropic-version"), Some("2023-06-01"));
+}
+
+#[test]
+fn headers_of_one_request_win_and_are_not_shown_by_whoever_repeats_them() {
+    let secret = "ticket-0123456789";
+    let headers = [("authorization", "Bearer other-key-42"), ("x-ticket", secret)];
+    let headers = Headers(headers.map(|(name, value)| (name.to_owned(), value.to_owned())).into());
+    assert!(!format!("{headers:?}").contains(secret));
+    let asked = Prompt { headers, ..prompt(Vec::new()) };
+    let server =
+        Server::new(vec![Reply::json(400, &json!({ "error": { "message": format!("bad {secret}") } }))]);
+    let (_, error) = runtime().block_on(hear(&server.wire(Format::Chat), &asked));
+    let request = server.request();
+    assert_eq!(request.header("authorization"), Some("Bearer other-key-42"));
+    assert_eq!(request.header("x-ticket"), Some(secret));
+    let shown = error.unwrap().to_string();
+    assert!(shown.contains("bad") && !shown.contains(secret), "{shown}");
 }
 
 #[test]

@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use haft::{AgentId, Content};
-use haft_agent::provider::{Delta, ModelInfo, Options, Prompt, Provider, ProviderError, Told, Utterance};
+use haft_agent::provider::{
+    Delta, Headers, ModelInfo, Options, Prompt, Provider, ProviderError, Told, Utterance,
+};
 use haft_agent::wire::{Endpoint, Format, Key, Wire};
 use serde_json::Value;
 
@@ -209,6 +211,7 @@ pub(crate) fn prompt(conversation: Vec<Utterance>) -> Prompt {
         conversation: conversation.into_iter().map(|said| Arc::new(Told::new(said))).collect(),
         tools: Vec::new(),
         options: Options::default(),
+        headers: Headers::default(),
     }
 }
 

@@ -127,9 +127,11 @@ pub(crate) fn exit_of(outcome: &Outcome, refused: &[&str]) -> Exit {
     match &outcome.end {
         End::Interrupted => Exit::Interrupted,
         End::Declined => Exit::Denied,
-        End::Failed(RunError::Provider(ProviderError::Unauthorised { .. }) | RunError::Agent(_)) => {
-            Exit::Usage
-        }
+        End::Failed(
+            RunError::Provider(ProviderError::Unauthorised { .. })
+            | RunError::Agent(_)
+            | RunError::Influence(_),
+        ) => Exit::Usage,
         End::Failed(RunError::Provider(_) | RunError::Turn(_) | RunError::Store(_)) => Exit::Defect,
         // A rejection with words is advice: whoever took it has done what was wanted.
         End::Done | End::Stuck if refused.contains(&"approval_needed") => Exit::Unanswered,

@@ -16,6 +16,7 @@ mod language_servers;
 mod models;
 mod outputs;
 mod permissions;
+mod plugins_in_conversations;
 mod processes;
 mod prompt;
 mod runtimes;

@@ -13,15 +13,14 @@ use crate::terminal::Terminal;
 
 /// The hooks that haft calls. Others are reported, because nothing comes of them.
 const CALLED: &[&str] = &[
-    "auth",
     "chat.headers",
     "chat.message",
     "chat.params",
-    "config",
     "dispose",
     "event",
     "experimental.chat.messages.transform",
     "experimental.chat.system.transform",
+    "experimental.compaction.autocontinue",
     "experimental.session.compacting",
     "experimental.text.complete",
     "permission.ask",
