@@ -1,7 +1,7 @@
 //! Wiring of conversations: the configured agents with their rules and prompts, and the models they speak with.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use haft::permission::Rule;
 use haft::{
@@ -21,23 +21,34 @@ use crate::setting::Setting;
 const NOT_FOR_SUBAGENTS: [&str; 2] = ["todowrite", "task"];
 
 /// The agents that tasks can be given to, which are known before there is anybody to talk to.
-pub(crate) fn subagents(setting: &Setting, agency: &Agency) -> Arc<dyn SubAgents> {
+pub(crate) struct Office {
+    known: Mutex<Vec<SubAgent>>,
+    agency: Agency,
+}
+
+impl Office {
+    pub(crate) fn new(setting: &Setting, agency: &Agency) -> Office {
+        Office { known: Mutex::new(subagents(setting)), agency: agency.clone() }
+    }
+
+    /// Takes note of what has been said about agents since.
+    fn take_note(&self, setting: &Setting) {
+        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = subagents(setting);
+    }
+}
+
+fn subagents(setting: &Setting) -> Vec<SubAgent> {
     let takes_tasks = |agent: &Agent| agent.mode != AgentMode::Primary && !agent.hidden;
     let known = setting.config.agents().into_iter().filter(takes_tasks).filter_map(|agent| {
         let name = AgentId::parse(&agent.name).ok()?;
         Some(SubAgent { name, description: agent.description })
     });
-    Arc::new(Office { known: known.collect(), agency: agency.clone() })
-}
-
-struct Office {
-    known: Vec<SubAgent>,
-    agency: Agency,
+    known.collect()
 }
 
 impl SubAgents for Office {
     fn available(&self, _caller: &AgentId) -> Vec<SubAgent> {
-        self.known.clone()
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn run<'a>(
@@ -71,6 +82,9 @@ pub(crate) async fn furnish(
     // Whoever names a model that cannot be asked is told so before anything else.
     providers.resolve(&otherwise).map_err(models::failure)?;
     let agents = Crew::new(setting, location, session).await?;
+    if let Some(office) = location.office() {
+        office.take_note(setting);
+    }
     let config = &setting.config;
     let settings = Settings {
         subagent_depth: u32::try_from(config.subagent_depth()).unwrap_or(u32::MAX),
@@ -116,8 +130,7 @@ impl Crew {
             };
             agents.insert(agent.name, (Arc::new(spec), agent.prompt));
         }
-        let context = setting.context();
-        let loaded = location.instructions(&context).await?;
+        let loaded = location.instructions(setting).await?;
         for warning in &loaded.warnings {
             setting.terminal.note(&format!("{} {warning}", setting.terminal.err().yellow("warning:")));
         }

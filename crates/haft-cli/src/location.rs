@@ -9,7 +9,7 @@ use std::time::Duration;
 use haft::permission::{Asker, Gate, GateParts, GrantBook, Rehearsed, Ruleset};
 use haft::{
     Audience, Call, CallId, Events, Hook, Inbox, Journal, Limits, Memory, OpenTurn, OpenTurns, Registration,
-    Registry, Services, Subscription, ToolContext, Turn, TurnSpec, Viewer,
+    Registry, Services, SubAgents, Subscription, Turn, TurnSpec, Viewer,
 };
 use haft_agent::{Agency, Agents, Models, Own, Policies};
 use haft_plugin::{AskingPlugins, Plugins};
@@ -73,6 +73,7 @@ pub(crate) struct Location<'s> {
     jobs: Option<Arc<Jobs>>,
     policies: Policies,
     agency: Agency,
+    office: Option<Arc<agency::Office>>,
     grants: Arc<dyn GrantBook>,
     memory: Arc<dyn Memory>,
     languages: Languages,
@@ -151,6 +152,7 @@ impl<'s> Location<'s> {
         let hooks: Arc<[Arc<dyn Hook>]> = Arc::new([Arc::new(plugins.clone())]);
         let (files, journal) = (workspace.clone(), keepers.journal.clone());
         let languages = languages(setting, &files, &processes);
+        let office = stays.then(|| Arc::new(agency::Office::new(setting, &agency)));
         let tools = ToolServices {
             workspace,
             gate: gate.clone(),
@@ -168,7 +170,7 @@ impl<'s> Location<'s> {
             jobs: jobs.clone(),
             hooks: hooks.clone(),
             asker,
-            subagents: stays.then(|| agency::subagents(setting, &agency)),
+            subagents: office.clone().map(|office| office as Arc<dyn SubAgents>),
             inbox: inbox.clone(),
             turns: turns.clone(),
             web_search: searches::web(setting)?,
@@ -200,6 +202,7 @@ impl<'s> Location<'s> {
             jobs,
             policies,
             agency,
+            office,
             grants,
             memory,
             languages,
@@ -237,6 +240,11 @@ impl<'s> Location<'s> {
             }),
         });
         Ok(self.agency.clone())
+    }
+
+    /// Who gives tasks to agents here.
+    pub(crate) fn office(&self) -> Option<&agency::Office> {
+        self.office.as_deref()
     }
 
     pub(crate) fn inbox(&self) -> &Inbox {
@@ -286,10 +294,12 @@ impl<'s> Location<'s> {
     }
 
     /// The instructions that a session's agent is told before it begins.
-    pub(crate) async fn instructions(&self, context: &ToolContext) -> Result<LoadedInstructions, Failure> {
-        let places = instructions::places(self.setting);
+    pub(crate) async fn instructions(&self, setting: &Setting) -> Result<LoadedInstructions, Failure> {
+        let places = instructions::places(setting);
+        // Whoever is spoken to, it is the process that reads them.
+        let context = self.setting.context();
         let loaded =
-            load_instructions(&self.workspace, &self.services.gate, &self.web, context, &places).await;
+            load_instructions(&self.workspace, &self.services.gate, &self.web, &context, &places).await;
         loaded.map_err(|error| Failure::new(Exit::Defect, error))
     }
 

@@ -1,6 +1,7 @@
 //! Custom tools and plugins of a location: where they are looked for, and what they get of this machine.
 
 mod chat;
+mod configuring;
 mod desk;
 mod events;
 mod messages;
@@ -18,6 +19,7 @@ use serde_json::{Value, json};
 use crate::config;
 use crate::setting::Setting;
 pub(crate) use chat::ChatPlugins;
+pub(crate) use configuring::configured;
 use desk::CliDesk;
 pub(crate) use events::{Telling, tell};
 

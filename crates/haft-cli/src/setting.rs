@@ -6,7 +6,7 @@ use haft::{AgentId, CallId, MessageId, SessionId, ToolContext};
 use haft_store::Redactor;
 
 use crate::cli::Globals;
-use crate::config::{self, Config};
+use crate::config::{self, Config, PluginWords};
 use crate::exit::{Exit, Failure};
 use crate::paths::{Env, Paths, project_root};
 use crate::plugins;
@@ -71,6 +71,26 @@ impl Setting {
         let agent = AgentId::parse(agent).map_err(Failure::usage)?;
         let pure = globals.pure;
         Ok(Setting { terminal, env, paths, directory, worktree, trusted, pure, config, agent, session })
+    }
+
+    /// The same place with what plugins say about it.
+    pub(crate) fn with_words(&self, globals: &Globals, words: &[PluginWords]) -> Result<Setting, Failure> {
+        let Setting { terminal, env, paths, directory, worktree, trusted, pure, session, .. } = self;
+        let config = Config::load_with(env, paths, directory, worktree.as_deref(), *trusted, words)
+            .map_err(|error| Failure::new(Exit::Usage, error))?;
+        let agent = globals.agent.as_deref().unwrap_or_else(|| config.default_agent());
+        Ok(Setting {
+            terminal: *terminal,
+            env: env.clone(),
+            paths: paths.clone(),
+            directory: directory.clone(),
+            worktree: worktree.clone(),
+            trusted: *trusted,
+            pure: *pure,
+            agent: AgentId::parse(agent).map_err(Failure::usage)?,
+            session: session.clone(),
+            config,
+        })
     }
 
     /// The root of the project: its worktree, or the working directory.

@@ -1,7 +1,7 @@
 //! What plugins do to calls: each hook runs in the order of the files, over one output that the next one sees.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock, Weak};
 
 use haft::permission::{Answer, Asker, Inquiry, Reply, Request, Told};
@@ -43,6 +43,19 @@ impl Plugins {
             output = done.map_err(|error| HookError::new(name, &served.file.path, &error))?;
         }
         Ok(output)
+    }
+
+    /// Lets every file that wants to change a configuration, one after the other. Returns what each left of it.
+    pub async fn configure(&self, mut config: Value) -> Result<Vec<(PathBuf, Value)>, HookError> {
+        const NAME: &str = "config";
+        let mut said = Vec::new();
+        for served in self.with_hook(NAME) {
+            let file = &served.file.path;
+            let done = served.hook(NAME, config, Value::Null, None).await;
+            config = done.map_err(|error| HookError::new(NAME, file, &error))?;
+            said.push((file.clone(), config.clone()));
+        }
+        Ok(said)
     }
 
     /// Tells those that listen of something that happened. Nobody waits for what they do about it.

@@ -48,8 +48,7 @@ async fn show(setting: &Setting, terminal: Terminal) -> Result<Exit, Failure> {
     let agent =
         setting.config.agent(setting.agent.as_str()).map_err(|error| Failure::new(Exit::Usage, error))?;
     let location = Location::open(setting, &ConsentArgs::default(), Mode::Live, Life::OneCall)?;
-    let context = setting.context();
-    let loaded = location.instructions(&context).await?;
+    let loaded = location.instructions(setting).await?;
     location.close().await;
     let paths: Vec<String> =
         loaded.instructions.iter().map(|one| one.path.to_string_lossy().into_owned()).collect();

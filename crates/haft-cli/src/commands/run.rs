@@ -11,6 +11,7 @@ use crate::agency;
 use crate::cli::{ConsentArgs, Globals, OnAsk, RunArgs};
 use crate::exit::{Exit, Failure};
 use crate::location::{self, Life, Location, Mode};
+use crate::plugins;
 use crate::run::{
     Attacher, Desk, Draft, Face, Format, Manner, NamedCalls, Naming, News, Run, Showing, Stay, Wire,
     stdin_text,
@@ -35,9 +36,11 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, args: RunArgs) ->
         let otherwise = if is_there { Arc::new(Desk(wire.clone())) } else { asker };
         Arc::new(Naming { named: named.clone(), otherwise })
     })?;
+    let configured = plugins::configured(&setting, globals, location.plugins()).await?;
+    let setting = configured.as_ref().unwrap_or(&setting);
     let store = location.store().cloned().ok_or_else(|| anyhow::anyhow!("a conversation needs a store"))?;
 
-    let resumed = resumed(&setting, &store, args.last, args.resume.as_deref()).await?;
+    let resumed = resumed(setting, &store, args.last, args.resume.as_deref()).await?;
     let is_typed = args.prompt.is_some();
     let (prompt, stdin) = said(terminal, args.prompt, face)?;
     let stay = match (&prompt, face) {
@@ -56,9 +59,9 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, args: RunArgs) ->
         None => return Err(Failure::usage("--file needs a prompt")),
     };
 
-    let start = start(globals, &setting, &store, resumed, args.model, title).await?;
-    let rules = location::session_rules(&setting, &consent)?;
-    let agency = agency::furnish(&setting, &location, &rules, &start).await?;
+    let start = start(globals, setting, &store, resumed, args.model, title).await?;
+    let rules = location::session_rules(setting, &consent)?;
+    let agency = agency::furnish(setting, &location, &rules, &start).await?;
     let inbox = location.inbox().clone();
     let attacher = Attacher {
         workspace: location.workspace().clone(),

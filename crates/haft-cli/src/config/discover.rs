@@ -6,8 +6,9 @@
 //! 4. the project, from its root down to the working directory: the four names
 //! 5. `.opencode/`, then `.haft/`, from the working directory up to the root: the four names
 //! 6. `~/.opencode/` and the directory that `OPENCODE_CONFIG_DIR` names: the four names
-//! 7. the text in `OPENCODE_CONFIG_CONTENT` and `HAFT_CONFIG_CONTENT`
-//! 8. the rules in `OPENCODE_PERMISSION` and `HAFT_PERMISSION`
+//! 7. what plugins say in their hook `config`, where they are asked
+//! 8. the text in `OPENCODE_CONFIG_CONTENT` and `HAFT_CONFIG_CONTENT`
+//! 9. the rules in `OPENCODE_PERMISSION` and `HAFT_PERMISSION`
 //!
 //! The four names are `opencode.json`, `opencode.jsonc`, `haft.json` and `haft.jsonc`. In the directories of 1, 2, 5
 //! and 6 agents follow that are written in Markdown. Numbers 4 and 5 are the project's word; all others are the
@@ -17,6 +18,7 @@ use std::path::{Path, PathBuf};
 
 use haft::permission::Layer;
 
+use super::PluginWords;
 use super::error::ConfigError;
 use super::markdown::{self, AgentFile};
 use super::read::shown_path;
@@ -62,6 +64,8 @@ pub(crate) enum Content {
     Rules(String),
     /// In a Markdown file that describes one agent.
     Agent(AgentFile),
+    /// In what a plugin says.
+    Plugin(String),
 }
 
 impl Source {
@@ -70,8 +74,19 @@ impl Source {
         match &self.content {
             Content::File(path) | Content::Named { path, .. } => Some(path),
             Content::Agent(file) => Some(&file.path),
-            Content::Inline(_) | Content::Rules(_) => None,
+            Content::Inline(_) | Content::Rules(_) | Content::Plugin(_) => None,
         }
+    }
+
+    /// What a plugin says, as a source.
+    pub(crate) fn of_plugin(words: &PluginWords) -> Source {
+        let (name, content) = (words.name.clone(), Content::Plugin(words.text.clone()));
+        Source { name, content, family: Family::Opencode, layer: Layer::Project }
+    }
+
+    /// Whether its text is in a variable.
+    pub(crate) fn is_variable(&self) -> bool {
+        matches!(self.content, Content::Inline(_) | Content::Rules(_))
     }
 }
 

@@ -65,6 +65,14 @@ pub(crate) struct Config {
     data: PathBuf,
 }
 
+/// What a plugin says in place of a file.
+pub(crate) struct PluginWords {
+    /// What it is called in messages.
+    pub(crate) name: String,
+    /// A document.
+    pub(crate) text: String,
+}
+
 /// A source that was found and read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ReadSource {
@@ -87,6 +95,18 @@ impl Config {
         worktree: Option<&Path>,
         trusted: bool,
     ) -> Result<Config, ConfigError> {
+        Config::load_with(env, paths, cwd, worktree, trusted, &[])
+    }
+
+    /// The same, with what plugins say. It comes after every file and before the environment.
+    pub(crate) fn load_with(
+        env: &Env,
+        paths: &Paths,
+        cwd: &Path,
+        worktree: Option<&Path>,
+        trusted: bool,
+        words: &[PluginWords],
+    ) -> Result<Config, ConfigError> {
         let empty = Text::new("no configuration", "")?;
         let mut loading = Loading {
             env,
@@ -104,7 +124,10 @@ impl Config {
                 data: paths.data.clone(),
             },
         };
-        for source in discover::sources(env, paths, cwd, worktree.unwrap_or(cwd))? {
+        let mut sources = discover::sources(env, paths, cwd, worktree.unwrap_or(cwd))?;
+        let files = sources.iter().take_while(|source| !source.is_variable()).count();
+        sources.splice(files..files, words.iter().map(Source::of_plugin));
+        for source in sources {
             let standing = match source.layer {
                 Layer::Project if !trusted => Standing::Narrowing,
                 _ => Standing::Full,
@@ -143,6 +166,11 @@ impl Config {
     /// What stands under a key at the top, merged. Rules are not part of it.
     pub(crate) fn get(&self, key: &str) -> Option<&Node> {
         self.merged.get(key)
+    }
+
+    /// Everything that is merged, without rules.
+    pub(crate) fn document(&self) -> serde_json::Value {
+        self.merged.json()
     }
 
     /// Why a rule was written, if its author said so.
@@ -195,6 +223,15 @@ impl Loading<'_> {
                 let value = parse::parse(&text)?;
                 let rules = self.collector.permission(&value.span, &value, voice, &mut warnings)?;
                 SourceRules::alone(standing, rules)
+            }
+            Content::Plugin(_) => {
+                let mut root = parse::parse(&text)?;
+                schema::check(&root, source.family, &mut warnings)?;
+                // Code is no person: its rules only ever narrow.
+                let (narrowing, collector) = (Standing::Narrowing, &mut self.collector);
+                let rules = SourceRules::take(&mut root, narrowing, collector, voice, &mut warnings)?;
+                merge::merge(&mut self.config.merged, root);
+                rules
             }
             Content::File(_) | Content::Named { .. } | Content::Inline(_) | Content::Agent(_) => {
                 let mut root = match (&source.content, standing) {
@@ -249,6 +286,8 @@ fn read(source: &Source) -> Result<Option<Arc<Text>>, ConfigError> {
             Some(text) => Ok(Some(text)),
             None => Err(ConfigError::Missing { variable, name: name.clone() }),
         },
-        Content::Inline(text) | Content::Rules(text) => Text::new(name, text).map(Some),
+        Content::Inline(text) | Content::Rules(text) | Content::Plugin(text) => {
+            Text::new(name, text).map(Some)
+        }
     }
 }

@@ -8,6 +8,7 @@ mod agent;
 mod bad_input;
 mod certificates;
 mod commands;
+mod config_hook;
 mod contract;
 mod documents;
 mod formatters;

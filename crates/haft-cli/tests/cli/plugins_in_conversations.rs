@@ -11,19 +11,19 @@ use serde_json::{Value, json};
 use crate::support::{Place, Ran, ran};
 
 /// A request: its headers in small letters, and its body.
-struct Asked {
-    headers: String,
-    body: Value,
+pub(crate) struct Asked {
+    pub(crate) headers: String,
+    pub(crate) body: Value,
 }
 
-struct Server {
-    address: String,
-    asked: mpsc::Receiver<Asked>,
+pub(crate) struct Server {
+    pub(crate) address: String,
+    pub(crate) asked: mpsc::Receiver<Asked>,
 }
 
 impl Server {
     /// Answers each request with the next of these, in the format of chat completions.
-    fn new(answers: Vec<Value>) -> Server {
+    pub(crate) fn new(answers: Vec<Value>) -> Server {
         Server::serving(answers.into_iter().map(Answer::Whole).collect())
     }
 
@@ -42,7 +42,7 @@ impl Server {
         Server { address, asked }
     }
 
-    fn next(&self) -> Asked {
+    pub(crate) fn next(&self) -> Asked {
         self.asked.recv_timeout(Duration::from_secs(20)).unwrap()
     }
 }
@@ -119,11 +119,11 @@ fn serve(mut connection: TcpStream, answer: &Answer) -> Option<Asked> {
     Some(Asked { headers, body: serde_json::from_slice(&body).ok()? })
 }
 
-fn says(text: &str) -> Value {
+pub(crate) fn says(text: &str) -> Value {
     json!({ "choices": [{ "message": { "role": "assistant", "content": text }, "finish_reason": "stop" }] })
 }
 
-fn calls(calls: &[(&str, Value)]) -> Value {
+pub(crate) fn calls(calls: &[(&str, Value)]) -> Value {
     let call = |(at, (name, input)): (usize, &(&str, Value))| {
         json!({ "id": format!("c{at}"), "type": "function",
             "function": { "name": name, "arguments": input.to_string() } })
@@ -133,7 +133,7 @@ fn calls(calls: &[(&str, Value)]) -> Value {
     json!({ "choices": [{ "message": message, "finish_reason": "tool_calls" }] })
 }
 
-fn talk(place: &Place, server: &Server, args: &[&str]) -> Ran {
+pub(crate) fn talk(place: &Place, server: &Server, args: &[&str]) -> Ran {
     let mut haft = place.command(&[&["run", "-m", "openai/some-model"], args].concat());
     haft.env("HAFT_TRUST", "1").env("HAFT_LLM_BASE_URL", &server.address);
     ran(haft.output().unwrap())

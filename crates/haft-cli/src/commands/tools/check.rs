@@ -16,6 +16,7 @@ const CALLED: &[&str] = &[
     "chat.headers",
     "chat.message",
     "chat.params",
+    "config",
     "dispose",
     "event",
     "experimental.chat.messages.transform",
