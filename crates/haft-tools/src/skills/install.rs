@@ -1,5 +1,6 @@
-//! Installing skills from an index or a directory: checked whole, written beside, swapped in by one rename.
+//! Installing skills from an index, a directory or an archive: checked whole, written beside, swapped in by one rename.
 
+mod archive;
 mod package;
 mod place;
 
@@ -10,6 +11,7 @@ use std::time::Duration;
 use haft::{BoxFuture, visible};
 use serde::Deserialize;
 
+use self::archive::is_archive;
 use self::package::{
     FILE_BYTES_MAX, FILES_MAX, Package, SKILL_BYTES_MAX, check, is_name, package, regular, relative,
 };
@@ -65,7 +67,7 @@ pub enum InstallError {
         problem: String,
     },
     /// The source is neither a directory nor an address.
-    #[error("{0} holds no skill: expected a directory with {FILE}, or one with {INDEX}")]
+    #[error("{0} holds no skill: expected a directory with {FILE}, one with {INDEX}, or a .zip archive")]
     Nothing(String),
     /// The address is none that an index can stand at.
     #[error("{address} cannot be installed from: {problem}")]
@@ -162,7 +164,7 @@ pub struct Installing<'a> {
 }
 
 /// Installs every skill of a source: of an index at an address, of a directory with an index, of a directory that is
-/// one skill, or of one that holds several. Everything is got and checked before anything is swapped in.
+/// one skill, of one that holds several, or of an archive of either. Everything is got and checked before anything is swapped in.
 pub async fn install(how: &Installing<'_>, source: &str) -> Result<Vec<Installed>, InstallError> {
     let base = normal(source)?;
     sweep(how.into);
@@ -170,6 +172,7 @@ pub async fn install(how: &Installing<'_>, source: &str) -> Result<Vec<Installed
     let mut run = Run { how, room: TOTAL_BYTES_MAX, base: &base, staged: Vec::new() };
     let getting = async {
         match directory {
+            Some(path) if is_archive(path) => run.stage_archive(path),
             Some(directory) => run.stage_directory(directory),
             None => run.stage_index().await,
         }
@@ -296,6 +299,16 @@ impl Run<'_> {
             let package = package(&directory)?;
             self.spend(package.files.iter().map(|(_, bytes)| bytes.len()).sum())?;
             let origin = directory.to_string_lossy();
+            self.check_place(&package.name, &origin)?;
+            self.stage(&package, &origin)?;
+        }
+        Ok(())
+    }
+
+    /// The skills in an archive.
+    fn stage_archive(&mut self, path: &Path) -> Result<(), InstallError> {
+        for package in archive::packages(path)? {
+            let origin = self.origin(&package.name);
             self.check_place(&package.name, &origin)?;
             self.stage(&package, &origin)?;
         }

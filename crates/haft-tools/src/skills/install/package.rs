@@ -86,8 +86,17 @@ pub(super) fn check(package: &Package) -> Result<(), InstallError> {
     }
 }
 
+/// The bits of a file's mode that say what it is, and those of a regular file.
+const KIND: u32 = 0o170_000;
+const REGULAR: u32 = 0o100_000;
+
+/// Whether a mode that an archive gives is that of a regular file; one that says nothing about it is.
+pub(super) fn is_listed(mode: Option<u32>) -> bool {
+    mode.is_none_or(|mode| matches!(mode & KIND, 0 | REGULAR))
+}
+
 /// The name that a skill gives itself.
-fn named(package: &Package) -> Result<String, String> {
+pub(super) fn named(package: &Package) -> Result<String, String> {
     let file = package.files.iter().find(|(path, _)| path == Path::new(FILE));
     let (_, bytes) = file.ok_or_else(|| format!("it has no {FILE}"))?;
     let text = std::str::from_utf8(bytes).map_err(|_| format!("its {FILE} is not UTF-8 text"))?;

@@ -2,12 +2,15 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
 use std::sync::Mutex;
 use std::time::Duration;
 
 use haft::BoxFuture;
 use tempfile::TempDir;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
 
 use super::{Fetch, FetchError, Installed, Installing, LocalFetch, TIME_MAX, install};
 use crate::testing::run;
@@ -313,4 +316,64 @@ fn what_an_interrupted_installation_left_is_removed_and_one_on_its_way_is_not() 
     let web = Web::new(&[("index.json", &index("tea", &["SKILL.md"])), ("tea/SKILL.md", SKILL)]);
     installed(&web, into.path()).unwrap();
     assert_eq!(names(into.path()), [".staging-new", "tea"]);
+}
+
+/// Marks an entry that is a link.
+const LINK: u32 = 0o120_777;
+
+/// An archive with these entries, each a name, a mode and a content.
+fn zipped(at: &Path, entries: &[(&str, u32, &[u8])]) -> String {
+    let path = at.join("skills.zip");
+    let mut writer = ZipWriter::new(fs::File::create(&path).unwrap());
+    for (name, mode, content) in entries {
+        let options = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
+        if *mode == LINK {
+            writer.add_symlink(*name, std::str::from_utf8(content).unwrap(), options).unwrap();
+            continue;
+        }
+        writer.start_file(*name, options.unix_permissions(*mode)).unwrap();
+        writer.write_all(content).unwrap();
+    }
+    writer.finish().unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn an_archive_is_one_skill_or_holds_several() {
+    let (at, into) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let web = Web::new(&[]);
+    let one = zipped(at.path(), &[("SKILL.md", 0o644, SKILL.as_bytes()), ("scripts/run.sh", 0o755, b"true")]);
+    assert_eq!(installed_from(&web, &one, into.path(), false).unwrap()[0].name, "tea");
+    assert_eq!(fs::read(into.path().join("tea/scripts/run.sh")).unwrap(), b"true");
+
+    let into = TempDir::new().unwrap();
+    let other = SKILL.replace("tea", "coffee");
+    let entries = [("a/SKILL.md", SKILL.as_bytes()), ("b/SKILL.md", other.as_bytes()), ("README.md", b"x")];
+    let several = zipped(at.path(), &entries.map(|(name, content)| (name, 0o644, content)));
+    installed_from(&web, &several, into.path(), false).unwrap();
+    assert_eq!(names(into.path()), ["coffee", "tea"]);
+}
+
+#[test]
+fn an_archive_with_anything_wrong_in_it_installs_nothing() {
+    let bomb = vec![0; 2 << 20];
+    let cases: [(&str, u32, &[u8], &str); 5] = [
+        ("../../out/PWNED", 0o644, b"x", "../../out/PWNED"),
+        ("/out/PWNED", 0o644, b"x", "/out/PWNED"),
+        ("a\\..\\PWNED", 0o644, b"x", "not allowed"),
+        ("l", LINK, b"/etc/passwd", "link"),
+        ("bomb", 0o644, &bomb, "larger than"),
+    ];
+    for (name, mode, content, why) in cases {
+        let (at, into) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+        let archive = zipped(at.path(), &[("SKILL.md", 0o644, SKILL.as_bytes()), (name, mode, content)]);
+        let error = installed_from(&Web::new(&[]), &archive, into.path(), false).unwrap_err();
+        assert!(error.contains(why), "{name}: {error}");
+        assert!(names(into.path()).is_empty(), "{name}");
+    }
+    let (at, into) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let path = at.path().join("none.zip");
+    fs::write(&path, "no archive").unwrap();
+    let error = installed_from(&Web::new(&[]), path.to_str().unwrap(), into.path(), false).unwrap_err();
+    assert!(error.contains("no archive"), "{error}");
 }
