@@ -23,7 +23,7 @@ use haft_tools::{
 
 use crate::agency;
 use crate::cli::ConsentArgs;
-use crate::config::LanguageWords;
+use crate::config::{self, LanguageWords};
 use crate::environment;
 use crate::exit::{Exit, Failure};
 use crate::instructions;
@@ -108,7 +108,7 @@ impl<'s> Location<'s> {
         };
         let events = Events::new(keepers.recorder.clone());
         let asker = instead(asker(setting, consent, keepers.store.as_ref()));
-        let asking_plugins = Arc::new(AskingPlugins::new(asker));
+        let asking_plugins = Arc::new(AskingPlugins::new(asker, &config::GUARDED));
         let asker: Arc<dyn Asker> = asking_plugins.clone();
         let own =
             Own { session: setting.session.clone(), agent: setting.agent.clone(), rules: rules.clone() };

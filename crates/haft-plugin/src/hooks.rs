@@ -194,12 +194,14 @@ fn changed(mut shown: Presented, before: &str, output: &Value) -> Presented {
 pub struct AskingPlugins {
     plugins: OnceLock<Weak<Inner>>,
     otherwise: Arc<dyn Asker>,
+    guarded: &'static [&'static str],
 }
 
 impl AskingPlugins {
-    /// Asks this one, as long as there are no plugins.
-    pub fn new(otherwise: Arc<dyn Asker>) -> AskingPlugins {
-        AskingPlugins { plugins: OnceLock::new(), otherwise }
+    /// Asks this one, as long as there are no plugins, and always about the actions that are guarded: code that could
+    /// agree to those would need nobody's consent to get beyond what it has.
+    pub fn new(otherwise: Arc<dyn Asker>, guarded: &'static [&'static str]) -> AskingPlugins {
+        AskingPlugins { plugins: OnceLock::new(), otherwise, guarded }
     }
 
     /// Says which plugins to ask from now on, as long as they are there. A second time changes nothing.
@@ -227,7 +229,9 @@ impl Asker for AskingPlugins {
                 Err(_) => "ask",
             };
             match status {
-                "allow" => Answer::Reply(Reply::Once),
+                "allow" if !self.guarded.contains(&request.question.action.as_str()) => {
+                    Answer::Reply(Reply::Once)
+                }
                 "deny" => {
                     let words = "a plugin of this project denies it; do not try to get around it";
                     Answer::Reply(Reply::Reject(Some(words.to_owned())))
