@@ -5,6 +5,7 @@ mod disk;
 mod files;
 mod lsp;
 mod measure;
+mod plugins;
 mod sessions;
 mod settler;
 mod shell;
@@ -34,6 +35,8 @@ pub(crate) enum Part {
     Web,
     /// Language servers: asking them, and waiting for what they find.
     Lsp,
+    /// Tools of others, against opencode and bun.
+    Plugins,
 }
 
 /// Runs benchmarks in release.
@@ -45,6 +48,7 @@ pub(crate) fn run(part: Part) -> Result<()> {
         Part::Sessions => sessions::run(),
         Part::Web => web::run(),
         Part::Lsp => lsp::run(),
+        Part::Plugins => plugins::run(),
     }
 }
 

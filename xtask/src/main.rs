@@ -21,7 +21,8 @@ usage: cargo xtask COMMAND
   bench shell    starting, confining and hearing commands; asserts nothing
   bench sessions a call in a session against opencode and Codex; long and many sessions; asserts nothing
   bench web      pages to Markdown against turndown; asserts nothing
-  bench lsp      what haft adds to a language server's answers and findings; asserts nothing";
+  bench lsp      what haft adds to a language server's answers and findings; asserts nothing
+  bench plugins  a tool in TypeScript against opencode and bun, warm and with many of them; asserts nothing";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
         ["bench", "sessions"] => bench::run(bench::Part::Sessions),
         ["bench", "web"] => bench::run(bench::Part::Web),
         ["bench", "lsp"] => bench::run(bench::Part::Lsp),
+        ["bench", "plugins"] => bench::run(bench::Part::Plugins),
         ["bench", "files"] => bench::run(bench::Part::Files),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");

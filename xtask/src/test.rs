@@ -11,7 +11,7 @@ use anyhow::{Result, bail};
 use crate::cargo::{Artifact, Kind, build};
 use crate::check;
 use board::Board;
-use prerequisites::Install;
+use prerequisites::{Install, Prerequisite};
 use suites::Environment;
 
 /// How much is tested.
@@ -38,7 +38,7 @@ pub(crate) fn run(extent: Extent) -> Result<()> {
     }
     // What did not compile has nothing to run.
     if let Some(built) = board.run("build", || build(&["test", "--workspace", "--no-run"])) {
-        run_suites(&mut board, extent, &Environment::new(&missing, &built), &built);
+        run_suites(&mut board, extent, &missing, &Environment::new(&missing, &built), &built);
     }
     for prerequisite in &missing {
         board.skip(prerequisite.suite);
@@ -50,14 +50,39 @@ pub(crate) fn run(extent: Extent) -> Result<()> {
     Ok(())
 }
 
-fn run_suites(board: &mut Board, extent: Extent, environment: &Environment, built: &[Artifact]) {
+fn run_suites(
+    board: &mut Board,
+    extent: Extent,
+    missing: &[&Prerequisite],
+    environment: &Environment,
+    built: &[Artifact],
+) {
     run_built(board, environment, built, Kind::Unit);
     if extent == Extent::Full {
         board.run("doc tests", || suites::doc(environment));
     }
     run_built(board, environment, built, Kind::Integration);
+    javascript(board, missing, built);
     if extent == Extent::Full && suites::has_shuttle() {
         board.run("haft shuttle", || suites::shuttle(environment));
+    }
+}
+
+/// The JavaScript of plugins, each part against what it stands in for.
+fn javascript(board: &mut Board, missing: &[&Prerequisite], built: &[Artifact]) {
+    let is_missing = |program: &str| missing.iter().any(|prerequisite| prerequisite.program == program);
+    if is_missing("node") {
+        return;
+    }
+    board.run("haft-plugin checks on node", || suites::checks(&[]));
+    board.run("haft-plugin checks on our JavaScript", || suites::checks(&["--ours".as_ref()]));
+    if let Some(host) = suites::plugin_host(built) {
+        board.run("haft-plugin checks in the engine", || {
+            suites::checks(&["--engine".as_ref(), host.as_os_str()])
+        });
+    }
+    if !is_missing("zod") {
+        board.run("haft-plugin zod against the package", suites::zod);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Sessions: what a call costs inside one, against other agents with the same scripted model; what a long one holds in
 //! memory; and very many at once.
 
-mod agents;
+pub(super) mod agents;
 mod memory;
 mod model;
 

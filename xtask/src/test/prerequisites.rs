@@ -1,6 +1,6 @@
 //! The programs that tests need besides cargo: provided where we may, named loudly where we may not.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Result, bail};
@@ -22,12 +22,16 @@ enum Package {
     Apt(&'static str),
     /// npm, in these versions; they are kept below the target directory and installed nowhere else.
     Npm(&'static [&'static str]),
+    /// The same, for what is no program but is imported.
+    Modules(&'static [&'static str]),
 }
 
-use Package::{Apt, Npm};
+use Package::{Apt, Modules, Npm};
 
 const PYRIGHT: &[&str] = &["pyright@1.1.414"];
 const TYPESCRIPT: &[&str] = &["typescript-language-server@4.4.1", "typescript@5.9.3"];
+/// What opencode gives its tools: the versions that ours are compared with.
+const PLUGIN: &[&str] = &["zod@4.1.8", "@opencode-ai/plugin@1.18.33"];
 
 #[rustfmt::skip]
 const PREREQUISITES: &[Prerequisite] = &[
@@ -41,6 +45,7 @@ const PREREQUISITES: &[Prerequisite] = &[
     Prerequisite { program: "npm",     package: Apt("npm"),        suite: "language servers that come from npm" },
     Prerequisite { program: "pyright-langserver",         package: Npm(PYRIGHT),    suite: "language servers: pyright" },
     Prerequisite { program: "typescript-language-server", package: Npm(TYPESCRIPT), suite: "language servers: typescript" },
+    Prerequisite { program: "zod",     package: Modules(PLUGIN),   suite: "the real zod and @opencode-ai/plugin beside ours" },
 ];
 
 /// Whether missing programs may be installed.
@@ -60,10 +65,13 @@ pub(super) fn provide(install: Install) -> Result<Vec<&'static Prerequisite>> {
         {
             println!("could not install: {error:#}");
         }
-        if is_present("npm")
-            && let Err(error) = npm(&missing)
-        {
-            println!("could not install: {error:#}");
+        if is_present("npm") {
+            for error in [npm(&missing, &scripts(), programs), npm(&missing, &modules(), imported)]
+                .into_iter()
+                .filter_map(Result::err)
+            {
+                println!("could not install: {error:#}");
+            }
         }
         missing = absent();
     }
@@ -72,6 +80,9 @@ pub(super) fn provide(install: Install) -> Result<Vec<&'static Prerequisite>> {
             Apt(package) => format!("apt-get install {package}"),
             Npm(packages) => {
                 format!("npm install --prefix {} {}", scripts().display(), packages.join(" "))
+            }
+            Modules(packages) => {
+                format!("npm install --prefix {} {}", modules().display(), packages.join(" "))
             }
         };
         println!("SKIPPED SUITE {suite}: needs {program} ({how})");
@@ -87,6 +98,7 @@ fn absent() -> Vec<&'static Prerequisite> {
         Apt(_) => !is_present(prerequisite.program),
         // The ones in these versions, whatever else is there.
         Npm(_) => !scripts().join("node_modules/.bin").join(prerequisite.program).exists(),
+        Modules(_) => !modules().join("node_modules").join(prerequisite.program).exists(),
     };
     PREREQUISITES.iter().filter(is_absent).collect()
 }
@@ -96,7 +108,7 @@ fn apt_get(missing: &[&Prerequisite]) -> Result<()> {
         |args: &[&str]| run(Command::new("apt-get").args(args).env("DEBIAN_FRONTEND", "noninteractive"));
     let packages = missing.iter().filter_map(|prerequisite| match prerequisite.package {
         Apt(package) => Some(package),
-        Npm(_) => None,
+        Npm(_) | Modules(_) => None,
     });
     let packages: Vec<&str> = packages.collect();
     if packages.is_empty() {
@@ -106,28 +118,46 @@ fn apt_get(missing: &[&Prerequisite]) -> Result<()> {
     packages.iter().try_for_each(|package| apt_get(&["install", "-y", "--no-install-recommends", package]))
 }
 
-/// Installs all that come from npm at once, because each installation removes what it does not name.
-fn npm(missing: &[&Prerequisite]) -> Result<()> {
-    if !missing.iter().any(|prerequisite| matches!(prerequisite.package, Npm(_))) {
+/// Installs all of one place at once, because each installation removes what it does not name.
+fn npm(
+    missing: &[&Prerequisite],
+    place: &Path,
+    of_place: fn(Package) -> &'static [&'static str],
+) -> Result<()> {
+    if missing.iter().all(|prerequisite| of_place(prerequisite.package).is_empty()) {
         return Ok(());
     }
-    std::fs::create_dir_all(scripts())?;
+    std::fs::create_dir_all(place)?;
     let mut command = Command::new("npm");
     command
         .args(["install", "--no-audit", "--no-fund", "--no-save", "--ignore-scripts", "--prefix"])
-        .arg(scripts());
+        .arg(place);
     for prerequisite in PREREQUISITES {
-        if let Npm(packages) = prerequisite.package {
-            command.args(packages);
-        }
+        command.args(of_place(prerequisite.package));
     }
     run(&mut command)
 }
 
+fn programs(package: Package) -> &'static [&'static str] {
+    if let Npm(packages) = package { packages } else { &[] }
+}
+
+fn imported(package: Package) -> &'static [&'static str] {
+    if let Modules(packages) = package { packages } else { &[] }
+}
+
 /// Where programs from npm are kept: it goes with `cargo clean`, and stays until then.
 fn scripts() -> PathBuf {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-    target.join("lsp-servers")
+    target().join("lsp-servers")
+}
+
+/// Where packages from npm are kept that tests import.
+pub(super) fn modules() -> PathBuf {
+    target().join("plugin-packages")
+}
+
+fn target() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
 
 fn is_present(program: &str) -> bool {

@@ -2,13 +2,13 @@
 //! Built tests are started directly: `cargo test -p NAME` would choose other features than the build of
 //! the whole workspace did, and compile its dependencies a second time.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use super::prerequisites::Prerequisite;
+use super::prerequisites::{Prerequisite, modules};
 use crate::cargo::{Artifact, Kind, cargo, root, run as run_command};
 
 const SHUTTLE: &str = "shuttle";
@@ -79,6 +79,25 @@ pub(super) fn shuttle(environment: &Environment) -> Result<()> {
     let mut command = cargo(&["test", "--workspace", "--features", "haft/shuttle", "--test", SHUTTLE]);
     environment.give(&mut command);
     run_command(&mut command)
+}
+
+/// Runs the checks of our JavaScript as these arguments say: on Node itself, on ours, or in the engine.
+pub(super) fn checks(args: &[&OsStr]) -> Result<()> {
+    let script = root().join("crates/haft-plugin/tests/shims/run.mjs");
+    run_command(Command::new("node").arg(script).args(args))
+}
+
+/// Compares our zod with the package.
+pub(super) fn zod() -> Result<()> {
+    let script = root().join("crates/haft-plugin/tests/zod/compare.mjs");
+    run_command(Command::new("node").arg(script).arg("--real").arg(modules()))
+}
+
+/// The engine by itself, which the checks run in.
+pub(super) fn plugin_host(built: &[Artifact]) -> Option<&PathBuf> {
+    let is_host =
+        |artifact: &&Artifact| artifact.kind == Kind::Binary && artifact.target == "haft-plugin-host";
+    built.iter().find(is_host).map(|artifact| &artifact.executable)
 }
 
 pub(super) fn has_shuttle() -> bool {

@@ -55,7 +55,7 @@ fn plain_maps_are_required_and_unchecked_and_json_schemas_are_taken_as_they_are(
         Some(json!({ "type": "object", "properties": { "n": { "type": "integer" } } }))
     );
     assert_eq!(parameters("none"), Some(json!({ "type": "object", "properties": {} })));
-    assert_eq!(found["skipped"][0]["export"], "wrong");
+    assert_eq!(found["faulty"][0]["export"], "wrong");
     assert_eq!(host.call_named("old", json!({ "q": 1 }))["ok"]["output"], "{\"q\":1}");
     assert_eq!(host.call_named("none", json!(null))["ok"]["output"], "{}");
 }

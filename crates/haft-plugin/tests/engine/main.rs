@@ -15,3 +15,4 @@ mod resolving;
 mod tampering;
 mod typescript;
 mod working;
+mod zod;

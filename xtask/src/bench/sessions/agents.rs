@@ -13,14 +13,14 @@ use super::model::{Call, Model};
 const PACKAGES: [&str; 2] = ["opencode-ai", "@openai/codex"];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Agent {
+pub(in super::super) enum Agent {
     Haft,
     OpenCode,
     Codex,
 }
 
 /// All that take part, where they lie, and what they are told.
-pub(super) struct Agents {
+pub(in super::super) struct Agents {
     haft: PathBuf,
     peers: PathBuf,
     /// Where each has its own home.
@@ -29,7 +29,7 @@ pub(super) struct Agents {
 
 impl Agents {
     /// Finds the peers: in the directory that `PEERS` names, or where they are installed now.
-    pub(super) fn find(haft: PathBuf, kept: &Path, homes: &Path) -> Result<Agents> {
+    pub(in super::super) fn find(haft: PathBuf, kept: &Path, homes: &Path) -> Result<Agents> {
         let peers = std::env::var_os("PEERS").map_or_else(|| kept.join("peers"), PathBuf::from);
         let agents = Agents { haft, peers, homes: homes.to_owned() };
         if agents.missing().is_none() {
@@ -73,6 +73,13 @@ impl Agents {
         self.isolate(&mut command, agent)?;
         let output = command.arg("--version").output()?;
         Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    }
+
+    /// The agent with nothing to do yet, in a home of its own.
+    pub(in super::super) fn alone(&self, agent: Agent) -> Result<Command> {
+        let mut command = Command::new(self.program(agent));
+        self.isolate(&mut command, agent)?;
+        Ok(command)
     }
 
     /// The agent at work in a directory: it says "go" to the model, and does what it is told.

@@ -1,0 +1,279 @@
+//! Tools in TypeScript: a cold call against opencode and bun, a warm one, a start with many files, and memory.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
+
+use super::Scratch;
+use super::contest::{Contestant, Times, compete};
+use super::sessions::agents::{Agent, Agents};
+use super::settler::built;
+use crate::cargo::run as run_command;
+
+const COLD: usize = 11;
+const WARM: usize = 2001;
+const STARTS: usize = 41;
+const FILES: usize = 50;
+const BUN: [&str; 2] = ["bun@1.3.2", "zod@4.1.8"];
+/// How long a call is waited for that says when it has begun.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The tool that is called: arguments by a schema, and a result that shows that they were decoded.
+const TOOL: &str = r#"import { tool } from "@opencode-ai/plugin"
+
+interface Pot { name: string; count: number }
+
+export default tool({
+  description: "Counts pots",
+  args: { name: tool.schema.string().describe("Of whom"), count: tool.schema.number().int().default(3) },
+  async execute(args: Pot): Promise<string> { return `${args.name} has ${args.count} pots` },
+})
+"#;
+/// The same as a script.
+const SCRIPT: &str = r#"import { z } from "zod"
+
+interface Pot { name: string; count: number }
+
+const schema = z.object({ name: z.string().describe("Of whom"), count: z.number().int().default(3) })
+const run = async (args: Pot): Promise<string> => `${args.name} has ${args.count} pots`
+console.log(await run(schema.parse(JSON.parse(process.argv[2]))))
+"#;
+/// A tool that says that it is there, and stays.
+const STAYS: &str = r#"import { tool } from "@opencode-ai/plugin"
+import { writeFileSync } from "node:fs"
+
+export default tool({
+  description: "Stays", args: { name: tool.schema.string() },
+  async execute() { writeFileSync("begun", ""); await new Promise((done) => setTimeout(done, 60_000)); return "" },
+})
+"#;
+const INPUT: &str = r#"{"name":"Ada"}"#;
+const ANSWER: &str = "Ada has 3 pots";
+
+pub(super) fn run() -> Result<()> {
+    let haft = built(&["build", "--release", "-p", "haft-cli", "--bin", "haft"], "haft")?;
+    let target = haft.ancestors().nth(2).context("a binary lies in the target directory")?;
+    let kept = target.join("bench");
+    fs::create_dir_all(&kept)?;
+    let scratch = Scratch::within(&kept)?;
+    let bench = Bench { haft, root: scratch.0.clone() };
+    cold(&bench, &kept)?;
+    warm(&bench)?;
+    starts(&bench)?;
+    memory(&bench)
+}
+
+struct Bench {
+    haft: PathBuf,
+    root: PathBuf,
+}
+
+impl Bench {
+    /// A project with these tools.
+    fn project(&self, name: &str, tools: &[(String, &str)]) -> Result<PathBuf> {
+        let directory = self.root.join(name);
+        let folder = directory.join(".opencode/tool");
+        fs::create_dir_all(&folder)?;
+        for (file, text) in tools {
+            fs::write(folder.join(file), text)?;
+        }
+        Ok(directory)
+    }
+
+    fn haft(&self, directory: &Path, args: &[&str]) -> Command {
+        let mut command = Command::new(&self.haft);
+        command.args(args).current_dir(directory).env_remove("LD_LIBRARY_PATH");
+        command.env("HAFT_HOME", self.root.join("home")).env("HAFT_TRUST", "1");
+        command
+    }
+}
+
+/// Runs a command to its end, sees that it said the right thing, and tells the milliseconds it took.
+fn timed(command: &mut Command, answer: &str) -> Result<f64> {
+    let started = Instant::now();
+    let output = command.output()?;
+    let took = started.elapsed().as_secs_f64() * 1e3;
+    let said = String::from_utf8_lossy(&output.stdout);
+    ensure!(
+        output.status.success() && said.contains(answer),
+        "{command:?} said {said:?} {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    Ok(took)
+}
+
+/// One call in a process that does not exist yet. What haft and opencode know of the file they know already.
+fn cold(bench: &Bench, kept: &Path) -> Result<()> {
+    let pots = [("pots.ts".to_owned(), TOOL)];
+    let (ours, theirs) = (bench.project("haft", &pots)?, bench.project("opencode", &pots)?);
+    let agents = Agents::find(bench.haft.clone(), kept, &bench.root)?;
+    let bun = bun(kept)?;
+    let script = kept.join("bun/script.ts");
+    fs::write(&script, SCRIPT)?;
+    let contestants: [Contestant<'_>; 3] = [
+        Box::new(|| timed(&mut bench.haft(&ours, &["call", "pots", INPUT]), ANSWER)),
+        Box::new(|| {
+            let mut command = agents.alone(Agent::OpenCode)?;
+            command.args(["debug", "agent", "build", "--tool", "pots", "--params", INPUT]);
+            timed(command.current_dir(&theirs).stdin(Stdio::null()), ANSWER)
+        }),
+        Box::new(|| timed(Command::new(&bun).arg("run").arg(&script).arg(INPUT), ANSWER)),
+    ];
+    let [haft, opencode, bun] = compete(COLD, contestants)?;
+    println!("\na cold call of a tool in TypeScript, median (p10–p90) of {COLD} runs, milliseconds");
+    let row = |name: &str, times: &Times, aim: &str| {
+        println!("{name:32}{:>26}{:>8.1}x{aim:>14}", times.to_string(), times.median / haft.median);
+    };
+    row("haft call", &haft, "");
+    row("opencode debug agent --tool", &opencode, "aim 20x");
+    row("bun run of a script, with zod", &bun, "aim 2x");
+    Ok(())
+}
+
+/// Bun with zod, installed beside what was built if they are not there.
+fn bun(kept: &Path) -> Result<PathBuf> {
+    let directory = kept.join("bun");
+    let program = directory.join("node_modules/.bin/bun");
+    if !program.exists() {
+        fs::create_dir_all(&directory)?;
+        let mut install = Command::new("npm");
+        install
+            .args(["install", "--silent", "--no-audit", "--no-fund", "--prefix"])
+            .arg(&directory)
+            .args(BUN);
+        run_command(&mut install).context("bun could not be installed; npm is needed")?;
+    }
+    Ok(program)
+}
+
+/// A call of a tool in a host that is there: what the engine and the pipes add to a call.
+fn warm(bench: &Bench) -> Result<()> {
+    let directory = bench.project("warm", &[("pots.ts".to_owned(), TOOL)])?;
+    let mut host = Host::start(bench, &directory, &directory.join(".opencode/tool/pots.ts"))?;
+    let input: Value = serde_json::from_str(INPUT)?;
+    let contestants: [Contestant<'_>; 2] = [Box::new(|| host.call(&input)), Box::new(|| Ok(0.0))];
+    let [times, _] = compete(WARM, contestants)?;
+    let times = format!("{:.0}", times.median * 1e3);
+    println!("\na warm call of it: {times} µs from the request to the answer (aim 200), of {WARM} calls");
+    Ok(())
+}
+
+/// What many files cost that are not called, once it is known what they offer.
+fn starts(bench: &Bench) -> Result<()> {
+    let none = bench.project("none", &[])?;
+    let tools: Vec<(String, &str)> = (0..FILES).map(|at| (format!("pots{at}.ts"), TOOL)).collect();
+    let many = bench.project("many", &tools)?;
+    let contestants: [Contestant<'_>; 2] = [
+        Box::new(|| timed(&mut bench.haft(&none, &["tools", "list"]), "read")),
+        Box::new(|| timed(&mut bench.haft(&many, &["tools", "list"]), "pots49")),
+    ];
+    let [none, many] = compete(STARTS, contestants)?;
+    println!(
+        "\n`haft tools list`: {none} ms without tools of others, {many} ms with {FILES} files: {:.1} ms more (aim 10)",
+        many.median - none.median
+    );
+    Ok(())
+}
+
+/// What the processes behind one call hold for themselves, haft apart.
+fn memory(bench: &Bench) -> Result<()> {
+    let directory = bench.project("memory", &[("stays.ts".to_owned(), STAYS)])?;
+    let mut haft = bench.haft(&directory, &["call", "stays", INPUT]).stdout(Stdio::null()).spawn()?;
+    let begun = Instant::now();
+    while !directory.join("begun").exists() {
+        ensure!(begun.elapsed() < PATIENCE, "the tool does not begin");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let below = descendants(haft.id())?;
+    let held: Vec<u64> = below.iter().map(|id| private_kib(*id)).collect::<Result<_>>()?;
+    haft.kill()?;
+    haft.wait()?;
+    let (all, most) = (held.iter().sum::<u64>(), held.iter().max().copied().unwrap_or_default());
+    println!(
+        "\nprivate memory of a loaded plugin: {:.1} MB in {} processes, the engine {:.1} MB (aim 3)",
+        all as f64 / 1024.0,
+        held.len(),
+        most as f64 / 1024.0
+    );
+    Ok(())
+}
+
+fn descendants(of: u32) -> Result<Vec<u32>> {
+    let mut found = vec![of];
+    let mut at = 0;
+    while let Some(parent) = found.get(at).copied() {
+        for task in fs::read_dir(format!("/proc/{parent}/task"))?.flatten() {
+            let children = fs::read_to_string(task.path().join("children")).unwrap_or_default();
+            found.extend(children.split_whitespace().filter_map(|id| id.parse::<u32>().ok()));
+        }
+        at += 1;
+    }
+    Ok(found.split_off(1))
+}
+
+fn private_kib(process: u32) -> Result<u64> {
+    let told = fs::read_to_string(format!("/proc/{process}/smaps_rollup"))?;
+    let of = |key: &str| {
+        let line = told.lines().find_map(|line| line.strip_prefix(key))?;
+        line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()
+    };
+    Ok(of("Private_Clean:").unwrap_or(0) + of("Private_Dirty:").unwrap_or(0))
+}
+
+/// A host that is spoken to as haft does.
+struct Host {
+    child: Child,
+    says: ChildStdin,
+    hears: BufReader<ChildStdout>,
+}
+
+impl Host {
+    fn start(bench: &Bench, directory: &Path, file: &Path) -> Result<Host> {
+        let mut command = bench.haft(directory, &["plugin-host", "268435456"]);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let says = child.stdin.take().context("the host has no stdin")?;
+        let hears = BufReader::new(child.stdout.take().context("the host has no stdout")?);
+        let mut host = Host { child, says, hears };
+        host.ask(json!({ "do": "load", "file": file, "as": "tool", "input": { "directory": directory } }))?;
+        Ok(host)
+    }
+
+    fn call(&mut self, args: &Value) -> Result<f64> {
+        let context = json!({ "sessionID": "s", "messageID": "m", "agent": "build", "callID": "c",
+            "directory": "/", "worktree": "/", "extra": {}, "messages": [] });
+        let started = Instant::now();
+        let answer =
+            self.ask(json!({ "do": "call", "tool": "default", "args": args, "context": context }))?;
+        let took = started.elapsed().as_secs_f64() * 1e3;
+        ensure!(answer["output"] == ANSWER, "the host answered {answer}");
+        Ok(took)
+    }
+
+    fn ask(&mut self, mut what: Value) -> Result<Value> {
+        what["id"] = 1.into();
+        self.says.write_all(format!("{what}\n").as_bytes())?;
+        let mut line = String::new();
+        loop {
+            line.clear();
+            ensure!(self.hears.read_line(&mut line)? > 0, "the host ended");
+            let mut told: Value = serde_json::from_str(&line)?;
+            if told["id"] == 1 {
+                ensure!(told.get("ok").is_some(), "the host answered {told}");
+                return Ok(told["ok"].take());
+            }
+        }
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        // It ends with the benchmark, whether it has ended already or not.
+        let _ended = self.child.kill();
+        let _reaped = self.child.wait();
+    }
+}
