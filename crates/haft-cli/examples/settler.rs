@@ -1,16 +1,17 @@
-//! Settles calls and says how long each took, for `cargo xtask bench files`, `shell` and `lsp`.
+//! Settles calls and says how long each took, for `cargo xtask bench files`, `shell`, `lsp` and `plugins`.
 //!
 //! `settler DIRECTORY` reads calls from stdin, one JSON document `{"tool","input"}` a line, and answers each with a line
 //! `{"nanoseconds","completed","text"}`. `settler DIRECTORY TOOL INPUT` settles one call and answers it the same way.
 //! With `--store DATA` before that everything is recorded on disk, in the directory `DATA`; otherwise nothing is.
 //! With `--unconfined` commands run without the sandbox. With `--lsp SERVER` there are language servers, and the program
-//! `SERVER` is the one for files that end in `.timed`.
+//! `SERVER` is the one for files that end in `.timed`. With `--plugins` the custom tools in `.opencode` are there.
 
 #![allow(clippy::print_stdout, reason = "answering on stdout is what it is for")]
 
 use std::error::Error;
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -18,9 +19,13 @@ use haft::permission::{
     Effect, Gate, GateParts, GrantBook, Layer, MemoryGrants, Nobody, Origin, Rule, Ruleset,
 };
 use haft::{
-    AgentId, Audience, Call, CallId, Events, Inbox, Input, Journal, Limits, Memory, MemoryOutputs,
+    AgentId, Audience, BoxFuture, Call, CallId, Events, Inbox, Input, Journal, Limits, Memory, MemoryOutputs,
     MemoryRecorder, MessageId, OpenTurns, OutputStore, Recorder, Registration, Registry, Services, SessionId,
     Settlement, ShortMemory, ToolContext, Turn, TurnSpec,
+};
+use haft_plugin::{
+    Desk, HostProgram, LaunchError, Launched, Owner, Parts, Places, PluginLimits, Plugins, Said, Unanswered,
+    Wish,
 };
 use haft_store::{JournalBounds, Redactor, Retention, Store, StoreOptions};
 use haft_tools::{
@@ -31,8 +36,11 @@ use serde_json::{Value, json};
 
 fn main() -> Result<(), Box<dyn Error>> {
     haft_sandbox::maybe_become_helper();
+    if haft_plugin::maybe_become_host().is_some() {
+        return Ok(());
+    }
     let mut arguments: Vec<String> = std::env::args().skip(1).collect();
-    let mut how = How { store: None, profile: ProfileName::default(), server: None };
+    let mut how = How { store: None, profile: ProfileName::default(), server: None, plugins: false };
     loop {
         match arguments.first().map(String::as_str) {
             Some("--store") if arguments.len() > 1 => {
@@ -40,6 +48,10 @@ fn main() -> Result<(), Box<dyn Error>> {
             }
             Some("--lsp") if arguments.len() > 1 => {
                 how.server = arguments.drain(..2).next_back();
+            }
+            Some("--plugins") => {
+                how.plugins = true;
+                arguments.remove(0);
             }
             Some("--unconfined") => {
                 how.profile = ProfileName::FullAccess;
@@ -66,7 +78,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 Ok(())
             }
             _ => {
-                Err("usage: settler [--store DATA] [--unconfined] [--lsp SERVER] DIRECTORY [TOOL INPUT]"
+                Err("usage: settler [--store DATA] [--unconfined] [--lsp SERVER] [--plugins] DIRECTORY [TOOL INPUT]"
                     .into())
             }
         }
@@ -78,6 +90,62 @@ struct How {
     store: Option<PathBuf>,
     profile: ProfileName,
     server: Option<String>,
+    plugins: bool,
+}
+
+/// Starts hosts as processes of this program, with nothing that confines them. What they ask for they do not get.
+struct BareDesk;
+
+impl Desk for BareDesk {
+    fn launch(&self, _program: &HostProgram) -> Result<Launched, LaunchError> {
+        let lost = |error: std::io::Error| LaunchError::Start(error.to_string());
+        let own = std::env::current_exe().map_err(lost)?;
+        let mut command = Command::new(own);
+        command.arg(haft_plugin::HOST_COMMAND);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().map_err(lost)?;
+        match (child.stdin.take(), child.stdout.take(), child.stderr.take()) {
+            (Some(input), Some(output), Some(words)) => Ok(Launched {
+                input: Box::new(input),
+                output: Box::new(output),
+                words: Box::new(words),
+                // It ends with its input.
+                holds: Box::new(child),
+            }),
+            _ => Err(LaunchError::Start("it has no pipes".to_owned())),
+        }
+    }
+
+    fn answer<'a>(
+        &'a self,
+        _wish: Wish,
+        _context: Option<ToolContext>,
+    ) -> BoxFuture<'a, Result<Value, Unanswered>> {
+        Box::pin(std::future::ready(Err(Unanswered::failed("the benchmark gives nothing"))))
+    }
+
+    fn heard(&self, _said: Said, _context: Option<ToolContext>) {}
+}
+
+/// The custom tools of a directory.
+async fn plugins(directory: &str, registry: &Registry, gate: &Gate) -> Plugins {
+    let configuration = Path::new(directory).join(".opencode");
+    let plugins = Plugins::new(Parts {
+        desk: Arc::new(BareDesk),
+        registrar: registry.registrar(),
+        gate: gate.clone(),
+        action_of: haft_tools::action_of,
+        places: Places { directories: vec![(configuration, Owner::Person)], specs: Vec::new() },
+        is_trusted: true,
+        engines: Vec::new(),
+        limits: PluginLimits::default(),
+        directory: directory.into(),
+        worktree: directory.into(),
+        input: json!({ "directory": directory, "worktree": directory }),
+        cache: None,
+    });
+    plugins.refresh().await;
+    plugins
 }
 
 /// Language servers, with one more for files that end in `.timed`; and the step that asks them after a change.
@@ -148,6 +216,7 @@ struct Settler {
     turn: Turn,
     session: SessionId,
     _registration: Registration,
+    _plugins: Option<Plugins>,
 }
 
 impl Settler {
@@ -209,6 +278,11 @@ impl Settler {
         };
         let registry = Registry::root();
         let registration = registry.register(builtins(&tools))?;
+        let registry = registry.child();
+        let plugins = match how.plugins {
+            true => Some(plugins(directory, &registry, &tools.gate).await),
+            false => None,
+        };
         let spec = TurnSpec {
             agent: AgentId::parse("build")?,
             rules: Arc::new(Ruleset::default()),
@@ -216,7 +290,7 @@ impl Settler {
             configuration: 0,
         };
         let turn = registry.turn(&spec, services).await?;
-        Ok(Settler { turn, session: SessionId::mint(), _registration: registration })
+        Ok(Settler { turn, session: SessionId::mint(), _registration: registration, _plugins: plugins })
     }
 
     async fn settle(&self, tool: &str, input: Value) -> Result<Value, Box<dyn Error>> {

@@ -1,9 +1,9 @@
 //! Tools in TypeScript: a cold call against opencode and bun, a warm one, a start with many files, and memory.
 
+use std::cell::RefCell;
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::Scratch;
 use super::contest::{Contestant, Times, compete};
 use super::sessions::agents::{Agent, Agents};
-use super::settler::built;
+use super::settler::{Program, built};
 use crate::cargo::run as run_command;
 
 const COLD: usize = 11;
@@ -57,13 +57,11 @@ const ANSWER: &str = "Ada has 3 pots";
 
 pub(super) fn run() -> Result<()> {
     let haft = built(&["build", "--release", "-p", "haft-cli", "--bin", "haft"], "haft")?;
-    let target = haft.ancestors().nth(2).context("a binary lies in the target directory")?;
-    let kept = target.join("bench");
-    fs::create_dir_all(&kept)?;
+    let (program, kept) = Program::built()?;
     let scratch = Scratch::within(&kept)?;
     let bench = Bench { haft, root: scratch.0.clone() };
     cold(&bench, &kept)?;
-    warm(&bench)?;
+    warm(&bench, &program)?;
     starts(&bench)?;
     memory(&bench)
 }
@@ -151,15 +149,25 @@ fn bun(kept: &Path) -> Result<PathBuf> {
     Ok(program)
 }
 
-/// A call of a tool in a host that is there: what the engine and the pipes add to a call.
-fn warm(bench: &Bench) -> Result<()> {
+/// A call of a tool in a host that is there, against one of a built-in tool that does nothing, both settled.
+fn warm(bench: &Bench, program: &Program) -> Result<()> {
     let directory = bench.project("warm", &[("pots.ts".to_owned(), TOOL)])?;
-    let mut host = Host::start(bench, &directory, &directory.join(".opencode/tool/pots.ts"))?;
-    let input: Value = serde_json::from_str(INPUT)?;
-    let contestants: [Contestant<'_>; 2] = [Box::new(|| host.call(&input)), Box::new(|| Ok(0.0))];
-    let [times, _] = compete(WARM, contestants)?;
-    let times = format!("{:.0}", times.median * 1e3);
-    println!("\na warm call of it: {times} µs from the request to the answer (aim 200), of {WARM} calls");
+    let settler = RefCell::new(program.with_plugins().start(&directory)?);
+    let settle = |tool: &str, input: &Value, answer: &str| {
+        let settled = settler.borrow_mut().settle(tool, input)?;
+        ensure!(settled.completed && settled.text.contains(answer), "{}", settled.text);
+        Ok(settled.milliseconds)
+    };
+    let pots: Value = serde_json::from_str(INPUT)?;
+    let invalid = json!({ "tool": "pots", "error": "none" });
+    let contestants: [Contestant<'_>; 2] =
+        [Box::new(|| settle("pots", &pots, ANSWER)), Box::new(|| settle("invalid", &invalid, "none"))];
+    let [ours, builtin] = compete(WARM, contestants)?;
+    let (ours, builtin) = (ours.median * 1e3, builtin.median * 1e3);
+    println!(
+        "\na warm call of it, settled: {ours:.0} µs, a built-in tool that does nothing {builtin:.0} µs: {:.0} µs more (aim 200), of {WARM} calls",
+        ours - builtin
+    );
     Ok(())
 }
 
@@ -223,57 +231,4 @@ fn private_kib(process: u32) -> Result<u64> {
         line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()
     };
     Ok(of("Private_Clean:").unwrap_or(0) + of("Private_Dirty:").unwrap_or(0))
-}
-
-/// A host that is spoken to as haft does.
-struct Host {
-    child: Child,
-    says: ChildStdin,
-    hears: BufReader<ChildStdout>,
-}
-
-impl Host {
-    fn start(bench: &Bench, directory: &Path, file: &Path) -> Result<Host> {
-        let mut command = bench.haft(directory, &["plugin-host", "268435456"]);
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
-        let says = child.stdin.take().context("the host has no stdin")?;
-        let hears = BufReader::new(child.stdout.take().context("the host has no stdout")?);
-        let mut host = Host { child, says, hears };
-        host.ask(json!({ "do": "load", "file": file, "as": "tool", "input": { "directory": directory } }))?;
-        Ok(host)
-    }
-
-    fn call(&mut self, args: &Value) -> Result<f64> {
-        let context = json!({ "sessionID": "s", "messageID": "m", "agent": "build", "callID": "c",
-            "directory": "/", "worktree": "/", "extra": {}, "messages": [] });
-        let started = Instant::now();
-        let answer =
-            self.ask(json!({ "do": "call", "tool": "default", "args": args, "context": context }))?;
-        let took = started.elapsed().as_secs_f64() * 1e3;
-        ensure!(answer["output"] == ANSWER, "the host answered {answer}");
-        Ok(took)
-    }
-
-    fn ask(&mut self, mut what: Value) -> Result<Value> {
-        what["id"] = 1.into();
-        self.says.write_all(format!("{what}\n").as_bytes())?;
-        let mut line = String::new();
-        loop {
-            line.clear();
-            ensure!(self.hears.read_line(&mut line)? > 0, "the host ended");
-            let mut told: Value = serde_json::from_str(&line)?;
-            if told["id"] == 1 {
-                ensure!(told.get("ok").is_some(), "the host answered {told}");
-                return Ok(told["ok"].take());
-            }
-        }
-    }
-}
-
-impl Drop for Host {
-    fn drop(&mut self) {
-        // It ends with the benchmark, whether it has ended already or not.
-        let _ended = self.child.kill();
-        let _reaped = self.child.wait();
-    }
 }

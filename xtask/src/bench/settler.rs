@@ -57,6 +57,11 @@ impl Program {
         self.with(["--lsp".into(), server.into()])
     }
 
+    /// With the custom tools of the directory.
+    pub(super) fn with_plugins(&self) -> Program {
+        self.with(["--plugins".into()])
+    }
+
     fn with(&self, options: impl IntoIterator<Item = OsString>) -> Program {
         Program { path: self.path.clone(), options: self.options.iter().cloned().chain(options).collect() }
     }
