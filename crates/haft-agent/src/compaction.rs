@@ -43,9 +43,12 @@ impl Conversation {
         // What does not fit cannot be summarised either: the oldest goes first.
         let mut summary = loop {
             let told = conversation.iter().cloned().chain([in_words(&request)]).collect();
-            let prompt = self.prompt_of(vec![SYSTEM.to_owned()], told, Options::default()).await?;
+            let writing = async {
+                let prompt = self.prompt_of(vec![SYSTEM.to_owned()], told, Options::default()).await?;
+                Ok::<_, RunError>(self.write_summary(&prompt).await)
+            };
             let written = tokio::select! {
-                written = self.write_summary(&prompt) => written,
+                written = writing => written?,
                 () = interrupt.fired() => return Ok(Onward::GoesOn),
             };
             match written {

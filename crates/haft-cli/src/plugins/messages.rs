@@ -190,3 +190,91 @@ fn new_part(told: &Value, said: Option<&str>) -> Option<Part> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use haft::CallId;
+
+    use super::*;
+
+    fn call(id: &str) -> CallPart {
+        let input = Input::Json(json!({ "filePath": id }));
+        let (call, provider_id) = (CallId::mint(), id.to_owned());
+        CallPart { call, provider_id, name: "read".to_owned(), input, opaque: Some(json!("sealed")) }
+    }
+
+    fn conversation() -> (Vec<Recalled>, SessionId, Model, AgentId) {
+        let agent = AgentId::parse("build").unwrap();
+        let thought = Part::Reasoning { text: "hm".to_owned(), opaque: Some(json!("sealed")) };
+        let (one, two) = (call("one"), call("two"));
+        let result = |call: &CallPart, is_error| RecalledResult {
+            call: call.call.clone(),
+            content: Arc::new([Content::Text(format!("came of {}", call.provider_id))]),
+            is_error,
+        };
+        let results = vec![result(&one, false), result(&two, true)];
+        let media = Part::Media { mime: "image/png".to_owned(), data: Arc::new([1, 2, 3]), name: None };
+        let asked = Message::new(Role::User, agent.clone()).with(Part::text("look")).with(media);
+        let answer = Message::new(Role::Assistant, agent.clone())
+            .with(thought)
+            .with(Part::text("I look."))
+            .with(Part::Call(one))
+            .with(Part::Call(two));
+        let messages =
+            vec![Recalled { message: asked, results: Vec::new() }, Recalled { message: answer, results }];
+        (messages, SessionId::mint(), Model { provider: "p".to_owned(), id: "m".to_owned() }, agent)
+    }
+
+    fn told(messages: &[Recalled], session: &SessionId) -> Vec<Value> {
+        let tell = |Recalled { message, results }: &Recalled| json!({ "info": info(message, session), "parts": parts(message, results, session) });
+        messages.iter().map(tell).collect()
+    }
+
+    #[test]
+    fn what_nobody_changes_comes_back_as_it_was() {
+        let (messages, session, model, agent) = conversation();
+        let told = told(&messages, &session);
+        assert_eq!(told[1]["parts"][3]["state"]["status"], "error");
+        assert_eq!(changed_messages(&messages, &told, &model, &agent), messages);
+    }
+
+    #[test]
+    fn what_is_changed_counts_where_it_is_understood() {
+        let (messages, session, model, agent) = conversation();
+        let mut told = told(&messages, &session);
+        told[0]["parts"][1] = json!({ "id": told[0]["parts"][1]["id"], "type": "file", "url": "data:," });
+        told[1]["parts"][0]["text"] = "other thoughts".into();
+        told[1]["parts"][2]["state"]["input"] = json!({ "filePath": "…" });
+        told[1]["parts"][2]["state"]["output"] = "pruned".into();
+        told[1]["parts"].as_array_mut().unwrap().remove(3);
+        told.push(json!({ "info": { "role": "user" }, "parts": [{ "type": "text", "text": "hurry" }] }));
+        told.push(json!({ "info": { "role": "oracle" }, "parts": [{ "type": "text", "text": "doom" }] }));
+        told.push(json!({ "info": { "role": "user" }, "parts": [{ "type": "tool", "tool": "bash" }] }));
+        told.push(json!(7));
+        let changed = changed_messages(&messages, &told, &model, &agent);
+        assert_eq!(changed.len(), 3);
+        assert_eq!(changed[0], messages[0]);
+        assert_eq!(changed[1].message.parts[..2], messages[1].message.parts[..2]);
+        assert_eq!(changed[1].message.parts.len(), 3);
+        let Part::Call(call) = &changed[1].message.parts[2] else { panic!("no call") };
+        assert_eq!(
+            (&call.input, &call.opaque),
+            (&Input::Json(json!({ "filePath": "…" })), &Some(json!("sealed")))
+        );
+        assert_eq!(text_of(&changed[1].results[0]), "pruned");
+        assert_eq!(changed[2].message.last_text(), Some("hurry"));
+    }
+
+    #[test]
+    fn plugins_can_attach_what_they_bring_along() {
+        let agent = AgentId::parse("build").unwrap();
+        let message = Message::new(Role::User, agent).with(Part::text("look"));
+        let told = [
+            json!({ "type": "file", "mime": "image/png", "url": "data:image/png;base64,AQID", "filename": "a.png" }),
+            json!({ "type": "file", "mime": "image/png", "url": "file:///etc/passwd" }),
+            json!({ "type": "file", "mime": "image/png", "url": "data:image/png;base64,%%%" }),
+        ];
+        let (mime, name) = ("image/png".to_owned(), Some("a.png".to_owned()));
+        assert_eq!(changed_parts(&message, &told), [Part::Media { mime, data: Arc::new([1, 2, 3]), name }]);
+    }
+}

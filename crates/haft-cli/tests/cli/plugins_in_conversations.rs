@@ -267,3 +267,27 @@ fn a_tool_that_is_edited_during_a_conversation_is_offered_as_it_is_now() {
     assert!(stale.as_str().unwrap().starts_with("Stale tool call: bird"), "{stale}");
     assert_eq!(last(&asked[3]), "stork");
 }
+
+#[test]
+fn a_hook_that_fetches_is_decided_by_the_rules_of_its_session() {
+    let tickets = Server::new(vec![json!({ "ticket": "t-42" })]);
+    let place = Place::new();
+    let code = r#"export const Tickets = async () => ({
+        "chat.headers": async (_input: unknown, output: any) => {
+            const { ticket } = await (await fetch("ADDRESS", { method: "POST", body: "{}" })).json();
+            output.headers["x-ticket"] = ticket;
+        },
+    });"#;
+    place.file(".opencode/plugin/tickets.ts", &code.replace("ADDRESS", &tickets.address));
+    place.global_config(r#"{ "permission": { "webfetch": "deny" } }"#);
+    let server = Server::new(vec![says("Yes.")]);
+    let ran = talk(&place, &server, &["hello"]);
+    assert!(ran.code != 0 && ran.err.contains("chat.headers"), "{}", ran.err);
+    assert!(tickets.asked.try_recv().is_err(), "a denied address was asked");
+    place.global_config(
+        r#"{ "permission": { "webfetch": "allow" }, "webfetch": { "allow_private": ["127.0.0.1:*"] } }"#,
+    );
+    let ran = talk(&place, &server, &["hello"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(server.next().headers.contains("x-ticket: t-42"));
+}
