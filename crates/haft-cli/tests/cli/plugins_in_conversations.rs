@@ -291,3 +291,26 @@ fn a_hook_that_fetches_is_decided_by_the_rules_of_its_session() {
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(server.next().headers.contains("x-ticket: t-42"));
 }
+
+#[test]
+fn a_plugin_that_was_at_work_is_told_of_the_end() {
+    let place = Place::new();
+    place.file(
+        ".opencode/plugin/last.ts",
+        r#"import { writeFileSync } from "node:fs";
+        export const Last = async ({ directory }: { directory: string }) => {
+            let asked = 0;
+            return {
+                "chat.params": async () => { asked += 1; },
+                dispose: async () => { writeFileSync(`${directory}/asked`, String(asked)); },
+            };
+        };"#,
+    );
+    let server = Server::new(vec![says("Yes.")]);
+    let ran = talk(&place, &server, &["hello"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(place.read("asked"), "1");
+    let check = place.command(&["tools", "check", "--json"]).env("HAFT_TRUST", "1").output().unwrap();
+    let check: Value = serde_json::from_slice(&check.stdout).unwrap();
+    assert_eq!(check["files"][0]["uncalled"], json!([]), "{check}");
+}
