@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::wal::CheckpointMode;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::fault::Fault;
 
@@ -75,13 +75,28 @@ pub(crate) fn checkpoint(connection: &mut Connection) -> rusqlite::Result<()> {
 /// Brings all of the log into the database and cuts it, unless that would have to wait for somebody.
 pub(crate) fn cut_log(connection: &mut Connection) -> rusqlite::Result<()> {
     connection.busy_timeout(Duration::ZERO)?;
-    let cut = cut_log_patiently(connection);
+    let cut = cut(connection);
     patient(connection)?;
     cut
 }
 
-/// The same, and waits for others as every write does.
+/// The same, and waits for others as every write does. Whoever else is bringing the log in just now is waited for here:
+/// SQLite's own waiting is only for those who read and write.
 pub(crate) fn cut_log_patiently(connection: &mut Connection) -> rusqlite::Result<()> {
+    for tries in 0.. {
+        match cut(connection) {
+            Err(error)
+                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && waited(tries) < WAIT =>
+            {
+                std::thread::sleep(step(tries));
+            }
+            ended => return ended,
+        }
+    }
+    Ok(())
+}
+
+fn cut(connection: &Connection) -> rusqlite::Result<()> {
     connection.wal_checkpoint_v2(None::<&str>, CheckpointMode::TRUNCATE).map(drop)
 }
 

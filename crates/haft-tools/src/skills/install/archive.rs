@@ -21,13 +21,16 @@ pub(super) fn is_archive(path: &Path) -> bool {
 
 /// The skills in an archive: the one that it is, or those whose directories it holds.
 pub(super) fn packages(path: &Path) -> Result<Vec<Package>, InstallError> {
-    let wrong = |problem: String| InstallError::Skill { name: haft::visible(&path.to_string_lossy()), problem };
+    let wrong =
+        |problem: String| InstallError::Skill { name: haft::visible(&path.to_string_lossy()), problem };
     let files = unpacked(path).map_err(wrong)?;
     let mut skills: BTreeMap<PathBuf, Vec<(PathBuf, Vec<u8>)>> = BTreeMap::new();
     let is_skill = files.iter().any(|(path, _)| path == Path::new(FILE));
     for (path, bytes) in files {
         let (skill, inner) = match (is_skill, path.components().next()) {
-            (false, Some(first)) => (PathBuf::from(first.as_os_str()), path.strip_prefix(first).map(PathBuf::from)),
+            (false, Some(first)) => {
+                (PathBuf::from(first.as_os_str()), path.strip_prefix(first).map(PathBuf::from))
+            }
             (true, _) | (false, None) => (PathBuf::new(), Ok(path)),
         };
         let inner = inner.map_err(|error| wrong(error.to_string()))?;
@@ -43,7 +46,9 @@ pub(super) fn packages(path: &Path) -> Result<Vec<Package>, InstallError> {
         files.sort();
         let room = files.iter().map(|(_, bytes)| bytes.len() as u64).sum::<u64>();
         if room > SKILL_BYTES_MAX || files.len() > FILES_MAX {
-            return Err(wrong(format!("a skill in it has more than {FILES_MAX} files or {SKILL_BYTES_MAX} bytes")));
+            return Err(wrong(format!(
+                "a skill in it has more than {FILES_MAX} files or {SKILL_BYTES_MAX} bytes"
+            )));
         }
         let mut package = Package { name: String::new(), version: None, files };
         package.name = named(&package).map_err(wrong)?;
@@ -55,13 +60,15 @@ pub(super) fn packages(path: &Path) -> Result<Vec<Package>, InstallError> {
 /// Everything in an archive.
 fn unpacked(path: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>, String> {
     let bytes = regular(path, TOTAL_BYTES_MAX)?;
-    let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(|error| format!("it is no archive: {error}"))?;
+    let mut archive =
+        ZipArchive::new(Cursor::new(bytes)).map_err(|error| format!("it is no archive: {error}"))?;
     if archive.len() > SKILLS_MAX * FILES_MAX {
         return Err("it has too many entries".to_owned());
     }
     let (mut files, mut room) = (Vec::new(), TOTAL_BYTES_MAX);
     for at in 0..archive.len() {
-        let entry = archive.by_index(at).map_err(|error| format!("its entry {at} cannot be read: {error}"))?;
+        let entry =
+            archive.by_index(at).map_err(|error| format!("its entry {at} cannot be read: {error}"))?;
         let name = entry.name().map_err(|error| format!("its entry {at} has no name: {error}"))?.into_owned();
         let inside = relative(name.trim_end_matches('/'))?;
         if entry.is_dir() {
