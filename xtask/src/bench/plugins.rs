@@ -52,7 +52,8 @@ export default tool({
   async execute() { writeFileSync("begun", ""); await new Promise((done) => setTimeout(done, 60_000)); return "" },
 })
 "#;
-const INPUT: &str = r#"{"name":"Ada"}"#;
+/// With everything in it: opencode leaves it to the model to know defaults.
+const INPUT: &str = r#"{"name":"Ada","count":3}"#;
 const ANSWER: &str = "Ada has 3 pots";
 
 pub(super) fn run() -> Result<()> {
