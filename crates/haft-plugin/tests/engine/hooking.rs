@@ -74,7 +74,7 @@ fn a_hook_that_throws_is_named_with_its_file() {
 fn the_client_asks_haft() {
     let (mut host, _) = plugin();
     host = host.answering(|ask| {
-        assert_eq!(ask["with"]["path"], json!(["session", "get"]));
+        assert_eq!(ask["with"]["path"], json!("session.get"));
         assert_eq!(ask["with"]["args"], json!([{ "path": { "id": "s" } }]));
         json!({ "ok": { "data": { "status": "deny" } } })
     });

@@ -40,7 +40,7 @@ fn the_shell_of_a_plugin_runs_in_its_directory() {
 fn hooks_run_in_order_over_one_output() {
     for runtime in runtimes() {
         let mut host = Host::with(&runtime, &[("p.ts", PLUGIN)]).answering(|ask| {
-            assert_eq!(ask["with"]["path"], json!(["session", "get"]));
+            assert_eq!(ask["with"]["path"], json!("session.get"));
             json!({ "ok": { "data": { "status": "deny" } } })
         });
         let found = host.load("p.ts", "plugin");
