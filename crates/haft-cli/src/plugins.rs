@@ -25,6 +25,17 @@ pub(crate) use events::{Telling, tell};
 
 /// Variables that leave all of them out.
 const OFF: [&str; 2] = ["HAFT_NO_PLUGINS", "OPENCODE_PURE"];
+/// Actions that are haft's own. A tool of such a name would have them allowed along with itself.
+const RESERVED: &[&str] = &[
+    "doom_loop",
+    "external_directory",
+    "network",
+    "plugin_file",
+    "private_address",
+    "protected_path",
+    "sandbox_write",
+    "unconfined",
+];
 /// Where opencode's server would be; there is none.
 const SERVER: &str = "http://localhost:4096/";
 
@@ -41,6 +52,7 @@ pub(crate) fn of(setting: &Setting, hosting: Hosting, registrar: Registrar, even
         registrar,
         gate,
         action_of: haft_tools::action_of,
+        reserved: RESERVED,
         places: if is_off { Places::default() } else { places(setting) },
         is_trusted: setting.trusted,
         engines: words.engines,
@@ -80,7 +92,7 @@ fn places(setting: &Setting) -> Places {
         specs.push(spec);
     }
     specs.sort_by_key(|spec| spec.owner == Owner::Project);
-    Places { directories, specs }
+    Places { directories, specs, project: Some(setting.project().clone()) }
 }
 
 fn expanded(setting: &Setting, name: &str) -> String {
@@ -94,7 +106,7 @@ fn expanded(setting: &Setting, name: &str) -> String {
 pub(crate) fn brings_code(directories: Vec<(PathBuf, Layer)>) -> bool {
     let projects = directories.into_iter().filter(|(_, layer)| *layer == Layer::Project);
     let directories = projects.map(|(path, _)| (path, Owner::Project)).collect();
-    !Places { directories, specs: Vec::new() }.find().0.is_empty()
+    !Places { directories, ..Places::default() }.find().0.is_empty()
 }
 
 /// What a plugin is told about where it is.

@@ -75,9 +75,22 @@ pub struct Places {
     pub directories: Vec<(PathBuf, Owner)>,
     /// What the configuration names, in order.
     pub specs: Vec<Spec>,
+    /// The root of the project: what lies in it is the project's, whoever names it.
+    pub project: Option<PathBuf>,
 }
 
 impl Places {
+    /// Whose a named file is. What lies in the project is the project's, but for the person's own directories there.
+    fn owner_of(&self, path: &Path, named_by: Owner) -> Owner {
+        let is_below = |root: &Path| path.starts_with(root.canonicalize().as_deref().unwrap_or(root));
+        let of_person =
+            self.directories.iter().any(|(place, owner)| *owner == Owner::Person && is_below(place));
+        match self.project.as_deref().is_some_and(is_below) && !of_person {
+            true => Owner::Project,
+            false => named_by,
+        }
+    }
+
     /// The files in the order in which they are registered, so that later ones win: tools, then plugins, and of these
     /// the named ones first.
     pub fn find(&self) -> (Vec<CodeFile>, Vec<Unfound>) {
@@ -93,7 +106,8 @@ impl Places {
         for spec in &self.specs {
             match entry(spec) {
                 Ok(path) => {
-                    let Spec { options, owner, .. } = spec.clone();
+                    let owner = self.owner_of(&path, spec.owner);
+                    let options = spec.options.clone();
                     plugins.retain(|known| known.path != path);
                     plugins.push(CodeFile { path, role: Role::Plugin, owner, options });
                 }
@@ -183,7 +197,7 @@ mod tests {
         });
         let directories =
             vec![(directory.join("global"), Owner::Person), (directory.join(".opencode"), Owner::Project)];
-        let (files, unfound) = Places { directories, specs: specs.collect() }.find();
+        let (files, unfound) = Places { directories, specs: specs.collect(), project: None }.find();
         let shown = |file: &CodeFile| {
             let role = match file.role {
                 Role::Tools => "tools",

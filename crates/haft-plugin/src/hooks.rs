@@ -11,6 +11,24 @@ use serde_json::{Map, Value, json};
 use crate::error::HostError;
 use crate::plugins::{Inner, Plugins};
 
+/// The hook that may answer a question.
+const ASK: &str = "permission.ask";
+
+/// Variables that make programs load or run something, and the beginnings of such names. A command may be given more than
+/// plugins have, and these would carry their code into it.
+const LOADING: [&str; 9] = [
+    "BASH_ENV",
+    "BASHOPTS",
+    "ENV",
+    "NODE_OPTIONS",
+    "PERL5OPT",
+    "PROMPT_COMMAND",
+    "PS4",
+    "PYTHONSTARTUP",
+    "RUBYOPT",
+];
+const LOADING_BEGINNINGS: [&str; 4] = ["BASH_FUNC_", "DYLD_", "GIT_", "LD_"];
+
 /// A hook that failed: whose it is, and how.
 #[derive(Debug, thiserror::Error)]
 #[error("{why}")]
@@ -43,6 +61,17 @@ impl Plugins {
             output = done.map_err(|error| HookError::new(name, &served.file.path, &error))?;
         }
         Ok(output)
+    }
+
+    /// What plugins say to a question. Whoever waits for an answer of ours just now is not asked: it may be its own
+    /// question, which it could not hear while it waits, and must not judge.
+    async fn judged(&self, request: &Request) -> Option<String> {
+        let mut output = json!({ "status": "ask" });
+        for served in self.with_hook(ASK).into_iter().filter(|served| !served.is_asking()) {
+            // A hook that fails has agreed to nothing.
+            output = served.hook(ASK, told(request), output, None).await.ok()?;
+        }
+        output.get("status").and_then(Value::as_str).map(str::to_owned)
     }
 
     /// Lets every file that wants to change a configuration, one after the other. Returns what each left of it.
@@ -159,6 +188,14 @@ impl Hook for Plugins {
                 Value::Null => None,
                 other => Some(other.to_string()),
             };
+            let is_loading = |name: &&String| {
+                LOADING.contains(&name.as_str())
+                    || LOADING_BEGINNINGS.iter().any(|begins| name.starts_with(begins))
+            };
+            if let Some(name) = set.keys().find(is_loading) {
+                let why = format!("{name} makes programs load code, and is not taken from plugins");
+                return Err(HookError { why: format!("the hook {NAME}: {why}") }.into());
+            }
             Ok(set.into_iter().filter_map(|(name, value)| Some((name.into(), text(value)?.into()))).collect())
         })
     }
@@ -216,24 +253,17 @@ impl AskingPlugins {
 
 impl Asker for AskingPlugins {
     fn ask<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Answer> {
-        const NAME: &str = "permission.ask";
         Box::pin(async move {
-            let Some(plugins) = self.plugins().filter(|plugins| plugins.has_hook(NAME)) else {
-                return self.otherwise.ask(request).await;
+            let judged = match self.plugins() {
+                Some(plugins) => plugins.judged(request).await,
+                None => None,
             };
-            let asked = told(request);
-            let answered = plugins.run_hooks(NAME, asked, json!({ "status": "ask" }), None).await;
-            let status = match &answered {
-                Ok(output) => output.get("status").and_then(Value::as_str).unwrap_or("ask"),
-                // A hook that fails has agreed to nothing.
-                Err(_) => "ask",
-            };
-            match status {
+            match judged.as_deref().unwrap_or("ask") {
                 "allow" if !self.guarded.contains(&request.question.action.as_str()) => {
                     Answer::Reply(Reply::Once)
                 }
                 "deny" => {
-                    let words = "a plugin of this project denies it; do not try to get around it";
+                    let words = "a plugin denies it; do not try to get around it";
                     Answer::Reply(Reply::Reject(Some(words.to_owned())))
                 }
                 _ => self.otherwise.ask(request).await,

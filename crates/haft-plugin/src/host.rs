@@ -96,6 +96,11 @@ impl Host {
         self.shared.state().gone.is_none()
     }
 
+    /// Whether it waits for an answer of ours.
+    pub(crate) fn is_asking(&self) -> bool {
+        self.shared.is_asking()
+    }
+
     /// Whether nobody waits for it.
     pub(crate) fn is_idle(&self) -> bool {
         self.shared.state().waiting.is_empty()
@@ -121,6 +126,11 @@ impl Host {
                     return answered.unwrap_or_else(|_| Err(self.shared.gone()));
                 }
                 () = tokio::time::sleep(PULSE) => {}
+            }
+            // Whoever waits for a person, or for haft, is neither late nor in a loop.
+            if self.shared.is_asking() {
+                pulse = None;
+                continue;
             }
             if started.elapsed() > patience.answer + self.shared.paused(id) {
                 self.shared.end(format!("it took longer than {} s", patience.answer.as_secs_f32()));
@@ -196,17 +206,16 @@ impl Drop for Leaving {
         if self.is_answered {
             return;
         }
-        let Some(waiting) = self.shared.state().waiting.remove(&self.id) else { return };
-        waiting.forget();
         let (shared, id) = (self.shared.clone(), self.id);
+        // It answers once it has really stopped.
+        let Some(stopped) = shared.leave(id) else { return };
         let _gone = shared.say(&json!({ "do": "abort", "id": id }));
         // A host that goes on with what nobody wants is not heard to the end.
         let Ok(runtime) = tokio::runtime::Handle::try_current() else {
             return shared.end("it was stopped".into());
         };
         runtime.spawn(async move {
-            let Ok(Pulse(beat)) = shared.pulse() else { return };
-            if tokio::time::timeout(GRACE, beat).await.is_err() {
+            if tokio::time::timeout(GRACE, stopped).await.is_err() {
                 shared.end("it did not stop when it was told to".to_owned());
             }
         });

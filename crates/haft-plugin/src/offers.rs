@@ -68,6 +68,7 @@ pub(crate) struct Registering<'a> {
     pub(crate) registrar: &'a Registrar,
     pub(crate) gate: &'a Gate,
     pub(crate) action_of: fn(&str) -> Action,
+    pub(crate) reserved: &'a [&'a str],
 }
 
 /// Registers the tools of a file in a scope of its own, and returns what is wrong with those that are not.
@@ -78,6 +79,10 @@ pub(crate) fn register(served: &Arc<Served>, desk: &Registering<'_>) -> Vec<Faul
     let loaded = &served.manifest.loaded;
     for (tool, name) in loaded.tools.iter().zip(names(&served.file, loaded)) {
         match name {
+            Ok(name) if desk.reserved.contains(&name.as_str()) => {
+                let why = format!("{name} is the name of a permission of haft's own, and of no tool");
+                faults.push(Fault::new(why).fix("rename the file or its export"));
+            }
             Ok(name) if offers.iter().any(|(known, _)| *known == name) => {
                 faults.push(
                     Fault::new(format!("the tool {name} is there twice")).fix("rename one of its exports"),
@@ -142,6 +147,10 @@ async fn call(
     }
     let permit = gate.grant(context, used).await?;
     let Use { input, path, .. } = permit.into_target();
+    // What was agreed to is what runs, however long that took.
+    if !served.is_current() {
+        return Err(ToolError::Stale);
+    }
     let answer = served.call(key, input, context).await.map_err(|error| error.of_call(&path))?;
     let returned: Returned = serde_json::from_value(answer).map_err(|error| {
         ToolError::defect(format!("the host of {} answered nonsense: {error}", path.display()))

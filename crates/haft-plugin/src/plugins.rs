@@ -30,6 +30,8 @@ pub struct Parts {
     pub gate: Gate,
     /// The action that rules about a tool of some name are filed under.
     pub action_of: fn(&str) -> Action,
+    /// Names that no tool may have.
+    pub reserved: &'static [&'static str],
     /// Where to look for files.
     pub places: Places,
     /// Whether the person trusts the project.
@@ -184,7 +186,7 @@ impl Plugins {
             }
         }
         self.0.register(&known, &mut entries);
-        rest(&entries).await;
+        rest(&entries, &loading).await;
         *self.0.state() = State { entries, unfound };
         if let (Some(kept), Some(place), true) = (kept, self.0.kept_at(), learnt) {
             // The next start finds out again what is not kept.
@@ -225,14 +227,14 @@ impl Plugins {
     }
 }
 
-/// Ends hosts that were started only to find out what their files offer, but for a few.
-async fn rest(entries: &[Entry]) {
-    let served = entries.iter().filter_map(|entry| match &entry.fate {
-        Fate::Served { served, .. } => Some(served),
-        Fate::Faulty { .. } | Fate::Untrusted => None,
-    });
-    for served in served.skip(HOSTS_KEPT) {
-        served.rest().await;
+/// Ends hosts that were started only to find out what their files offer, but for a few. Those of plugins go on: they may
+/// have begun something.
+async fn rest(entries: &[Entry], loaded: &[(usize, Option<Engine>)]) {
+    for (at, _) in loaded.iter().skip(HOSTS_KEPT) {
+        match &entries[*at].fate {
+            Fate::Served { served, .. } if served.manifest.loaded.hooks.is_empty() => served.rest().await,
+            Fate::Served { .. } | Fate::Faulty { .. } | Fate::Untrusted => {}
+        }
     }
 }
 
@@ -340,8 +342,11 @@ impl Inner {
             let is_new = !known.iter().any(|before| before.serves(served));
             if is_new || names.iter().any(|name| renewed.contains(name)) {
                 served.unregister();
-                let Parts { registrar, gate, action_of, .. } = &self.parts;
-                *faults = offers::register(served, &Registering { registrar, gate, action_of: *action_of });
+                let Parts { registrar, gate, action_of, reserved, .. } = &self.parts;
+                *faults = offers::register(
+                    served,
+                    &Registering { registrar, gate, action_of: *action_of, reserved },
+                );
                 renewed.extend(names.iter().cloned());
             }
             for name in names {

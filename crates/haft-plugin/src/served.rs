@@ -90,7 +90,7 @@ impl Served {
                 Ok((host, loaded)) => {
                     let loaded = offers::usable(loaded);
                     let manifest = Manifest::new(&content, loaded, *engine).ok_or_else(|| {
-                        Fault::new("a module that it imports went away while it was loaded")
+                        Fault::new("a module that it imports went away while it was loaded, or is none")
                     })?;
                     return Ok(Served::new(house, file, manifest, Some(Arc::new(host))));
                 }
@@ -117,6 +117,12 @@ impl Served {
     /// Whether it has a hook of this name.
     pub(crate) fn has_hook(&self, name: &str) -> bool {
         self.manifest.loaded.hooks.iter().any(|hook| hook == name)
+    }
+
+    /// Whether its host waits for an answer of ours.
+    pub(crate) fn is_asking(&self) -> bool {
+        let host = self.host.try_lock().ok();
+        host.is_some_and(|host| host.as_ref().is_some_and(|host| host.is_asking()))
     }
 
     /// Whether the file is what it was.

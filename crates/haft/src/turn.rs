@@ -141,7 +141,12 @@ impl Registry {
             // One that panics has brought nothing, and the turn has what is there.
             let _panicked = caught(|| hook.prepare()).await;
         }
-        let (definitions, advertised) = self.shown(spec, &services.hooks).await?;
+        // The person sees every tool as it is; what models are told is for them.
+        let hooks: &[Arc<dyn Hook>] = match spec.audience {
+            Audience::Operator => &[],
+            Audience::Model(_) => &services.hooks,
+        };
+        let (definitions, advertised) = self.shown(spec, hooks).await?;
         Ok(Turn { registry: self.clone(), services, definitions, advertised })
     }
 

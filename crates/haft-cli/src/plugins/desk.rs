@@ -15,6 +15,7 @@ use haft_plugin::{
 use haft_tools::hosting::{Fetching, FileDone, FileOp, FileProblem, HostStart, Hosting, HostingError};
 use serde_json::{Value, json};
 
+use crate::config::GUARDED;
 use crate::terminal::Terminal;
 
 /// How much memory the code of a plugin may use unless it is configured.
@@ -108,11 +109,9 @@ impl CliDesk {
         };
         let op = match wanted.op.as_str() {
             "readFile" => FileOp::Read,
-            "stat" => FileOp::Stat { follows: wanted.follow },
+            "stat" if wanted.follow => FileOp::Stat,
             "readdir" => FileOp::List,
             "writeFile" => FileOp::Write { data, appends: wanted.append },
-            "mkdir" => FileOp::MakeDirectory,
-            "unlink" => FileOp::Remove,
             // The kernel's own answer stands.
             other => {
                 return Err(Unanswered::Failed {
@@ -149,7 +148,7 @@ impl CliDesk {
             FileDone::Stat(found) => {
                 let ms = |seconds: i64, nanos: i64| seconds as f64 * 1e3 + nanos as f64 / 1e6;
                 json!({
-                    "kind": kind(found.file_type()), "size": found.len(), "mode": found.mode(), "ino": found.ino(),
+                    "kind": kind(rustix::fs::FileType::from_raw_mode(found.mode())), "size": found.len(), "mode": found.mode(), "ino": found.ino(),
                     "dev": found.dev(), "nlink": found.nlink(), "uid": found.uid(), "gid": found.gid(),
                     "atimeMs": ms(found.atime(), found.atime_nsec()), "mtimeMs": ms(found.mtime(), found.mtime_nsec()),
                     "ctimeMs": ms(found.ctime(), found.ctime_nsec()), "birthtimeMs": ms(found.ctime(), found.ctime_nsec()),
@@ -157,7 +156,7 @@ impl CliDesk {
             }
             FileDone::List(names) => {
                 let entry =
-                    |(name, is): (String, std::fs::FileType)| json!({ "name": name, "kind": kind(is) });
+                    |(name, is): (String, rustix::fs::FileType)| json!({ "name": name, "kind": kind(is) });
                 json!(names.into_iter().map(entry).collect::<Vec<Value>>())
             }
             FileDone::Done => Value::Null,
@@ -165,6 +164,10 @@ impl CliDesk {
     }
 
     async fn permission(&self, asked: Permission, context: &ToolContext) -> Result<Value, Unanswered> {
+        if GUARDED.contains(&asked.permission.as_str()) {
+            let message = format!("{} is asked about by haft itself, when it is needed", asked.permission);
+            return Err(Unanswered::failed(message));
+        }
         let _agreed = self.hosting.gate.grant(context, Asked(asked)).await?;
         Ok(Value::Null)
     }
@@ -182,7 +185,7 @@ impl CliDesk {
             }
             "tui.showToast" => {
                 let line = format!("{} {}", text("title"), text("message"));
-                self.terminal.note(&haft::visible(line.trim()));
+                self.terminal.note(&format!("plugin: {}", haft::visible(line.trim())));
                 Ok(json!({ "data": true }))
             }
             _ => Err(Unanswered::failed(format!(
@@ -198,7 +201,7 @@ impl CliDesk {
             _ => self.terminal.verbose,
         };
         if is_told {
-            self.terminal.note(&haft::visible(text));
+            self.terminal.note(&format!("plugin: {}", haft::visible(text)));
         }
     }
 }
@@ -214,12 +217,12 @@ fn real(runtime: &std::path::Path, readable: &mut Vec<PathBuf>) -> PathBuf {
     real
 }
 
-fn kind(is: std::fs::FileType) -> &'static str {
-    match (is.is_file(), is.is_dir(), is.is_symlink()) {
-        (true, _, _) => "file",
-        (_, true, _) => "dir",
-        (_, _, true) => "symlink",
-        (false, false, false) => "other",
+fn kind(is: rustix::fs::FileType) -> &'static str {
+    match is {
+        rustix::fs::FileType::RegularFile => "file",
+        rustix::fs::FileType::Directory => "dir",
+        rustix::fs::FileType::Symlink => "symlink",
+        _ => "other",
     }
 }
 
@@ -234,7 +237,11 @@ impl Ask for Asked {
         vec![Question {
             action: Action::new(permission),
             resources: patterns.iter().map(Resource::new).collect(),
-            save: always.clone(),
+            // Leaving the workspace is agreed to for what was asked, whatever the plugin would have saved.
+            save: match permission.as_str() {
+                "external_directory" => patterns.to_vec(),
+                _ => always.clone(),
+            },
         }]
     }
 
@@ -244,7 +251,7 @@ impl Ask for Asked {
     }
 
     fn show(&self) -> Showing {
-        let title = format!("{} {}", self.0.permission, self.0.patterns.join(", "));
+        let title = format!("a plugin asks: {} {}", self.0.permission, self.0.patterns.join(", "));
         let detail = match self.0.metadata.is_empty() {
             true => String::new(),
             false => serde_json::to_string_pretty(&self.0.metadata).unwrap_or_default(),

@@ -262,6 +262,21 @@ impl Shared {
         }
     }
 
+    /// Whether it waits for an answer of ours.
+    pub(super) fn is_asking(&self) -> bool {
+        self.state().asked > 0
+    }
+
+    /// Stops waiting for an answer. What is returned is told when it comes all the same.
+    pub(super) fn leave(&self, id: u64) -> Option<oneshot::Receiver<Result<Value, HostError>>> {
+        let mut state = self.state();
+        let left = state.waiting.remove(&id)?;
+        left.forget();
+        let (answer, stopped) = oneshot::channel();
+        state.waiting.insert(id, Waiting::new(answer, None));
+        Some(stopped)
+    }
+
     /// A place for one more question, if there is one.
     fn open_question(self: &Arc<Shared>) -> Option<OpenQuestion> {
         let mut state = self.state();

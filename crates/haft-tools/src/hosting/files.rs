@@ -1,11 +1,12 @@
 //! Files that the kernel keeps from a plugin: what it wants of them is done here, once somebody agrees to that file.
 
-use std::fs;
-use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
 
 use haft::permission::{Ask, Permit, Question, Reach, Resource, Showing};
 use haft::{Action, ToolContext, ToolError};
+use rustix::fs::{Dir, FileType, Mode, OFlags, ResolveFlags};
 
 use super::Hosting;
 use crate::blocking::blocking;
@@ -22,11 +23,8 @@ const READ_BYTES_MAX: u64 = 32 << 20;
 pub enum FileOp {
     /// Its content.
     Read,
-    /// What it is; of a link itself, if it is not followed.
-    Stat {
-        /// Whether a link stands for what it leads to.
-        follows: bool,
-    },
+    /// What it is.
+    Stat,
     /// The names in a directory.
     List,
     /// A new content, or more of it.
@@ -36,28 +34,22 @@ pub enum FileOp {
         /// Whether they are added.
         appends: bool,
     },
-    /// A directory is made, with those above it.
-    MakeDirectory,
-    /// A file is removed.
-    Remove,
 }
 
 impl FileOp {
     fn changes(&self) -> bool {
         match self {
-            FileOp::Read | FileOp::Stat { .. } | FileOp::List => false,
-            FileOp::Write { .. } | FileOp::MakeDirectory | FileOp::Remove => true,
+            FileOp::Read | FileOp::Stat | FileOp::List => false,
+            FileOp::Write { .. } => true,
         }
     }
 
     fn verb(&self) -> &'static str {
         match self {
             FileOp::Read => "read",
-            FileOp::Stat { .. } => "look at",
+            FileOp::Stat => "look at",
             FileOp::List => "list",
             FileOp::Write { .. } => "write",
-            FileOp::MakeDirectory => "make the directory",
-            FileOp::Remove => "remove",
         }
     }
 }
@@ -70,7 +62,7 @@ pub enum FileDone {
     /// What it is.
     Stat(Box<fs::Metadata>),
     /// The names, each with what it is.
-    List(Vec<(String, fs::FileType)>),
+    List(Vec<(String, FileType)>),
     /// It was done.
     Done,
 }
@@ -141,15 +133,13 @@ impl Ask for FileTarget {
     }
 }
 
+/// Acts on what was agreed to and on nothing else: no link that came in between is followed.
 fn act(permit: Permit<FileTarget>) -> io::Result<FileDone> {
     let FileTarget { place, op, .. } = permit.into_target();
-    let path = PathBuf::from(place.real());
     match op {
         FileOp::Read => {
-            let file = fs::File::open(&path)?;
-            if !file.metadata()?.is_file() {
-                return Err(io::Error::other("only regular files are read for plugins"));
-            }
+            let file = open(place.real(), OFlags::RDONLY)?;
+            check_regular(&file)?;
             let mut bytes = Vec::new();
             file.take(READ_BYTES_MAX + 1).read_to_end(&mut bytes)?;
             match bytes.len() as u64 > READ_BYTES_MAX {
@@ -157,25 +147,43 @@ fn act(permit: Permit<FileTarget>) -> io::Result<FileDone> {
                 false => Ok(FileDone::Read(bytes)),
             }
         }
-        FileOp::Stat { follows: true } => Ok(FileDone::Stat(Box::new(fs::metadata(&path)?))),
-        FileOp::Stat { follows: false } => {
-            Ok(FileDone::Stat(Box::new(fs::symlink_metadata(place.spelled())?)))
-        }
+        FileOp::Stat => Ok(FileDone::Stat(Box::new(open(place.real(), OFlags::PATH)?.metadata()?))),
         FileOp::List => {
+            let directory = open(place.real(), OFlags::RDONLY | OFlags::DIRECTORY)?;
             let mut names = Vec::new();
-            for entry in fs::read_dir(&path)? {
+            for entry in Dir::read_from(&directory)? {
                 let entry = entry?;
-                names.push((entry.file_name().to_string_lossy().into_owned(), entry.file_type()?));
+                let name = entry.file_name().to_string_lossy().into_owned();
+                if name != "." && name != ".." {
+                    names.push((name, entry.file_type()));
+                }
             }
             Ok(FileDone::List(names))
         }
         FileOp::Write { data, appends } => {
-            let mut options = fs::OpenOptions::new();
-            options.create(true).append(appends).write(true).truncate(!appends);
-            options.open(&path)?.write_all(&data)?;
+            let mut file = open(place.real(), OFlags::WRONLY | OFlags::CREATE)?;
+            check_regular(&file)?;
+            match appends {
+                true => drop(file.seek(SeekFrom::End(0))?),
+                false => file.set_len(0)?,
+            }
+            file.write_all(&data)?;
             Ok(FileDone::Done)
         }
-        FileOp::MakeDirectory => fs::create_dir_all(&path).map(|()| FileDone::Done),
-        FileOp::Remove => fs::remove_file(&path).map(|()| FileDone::Done),
+    }
+}
+
+/// Opens a path in which nothing is a link, and waits for nobody.
+fn open(path: &Path, flags: OFlags) -> io::Result<File> {
+    let flags = flags | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let mode = if flags.contains(OFlags::CREATE) { Mode::from_raw_mode(0o644) } else { Mode::empty() };
+    let opened = rustix::fs::openat2(rustix::fs::CWD, path, flags, mode, ResolveFlags::NO_SYMLINKS)?;
+    Ok(File::from(opened))
+}
+
+fn check_regular(file: &File) -> io::Result<()> {
+    match file.metadata()?.is_file() {
+        true => Ok(()),
+        false => Err(io::Error::other("plugins are given regular files only")),
     }
 }

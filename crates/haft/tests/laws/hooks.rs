@@ -6,7 +6,7 @@ use expect_test::expect;
 use haft::{BoxError, BoxFuture, Described, Hook, Limits, Presented, ToolContext, ToolName};
 use serde_json::{Value, json};
 
-use crate::support::{Hooked, Runs, Somebody, World, echo, looks_at, now, says, settle, tool};
+use crate::support::{Hooked, Runs, Somebody, World, echo, looks_at, now, says, settle, tool, viewer};
 
 #[test]
 fn hooks_run_in_the_order_they_were_installed() {
@@ -183,7 +183,8 @@ impl Hook for Retells {
 
 #[test]
 fn a_hook_changes_what_is_said_of_a_tool_and_not_what_it_takes() {
-    let world = World::new().hooked([Retells::default()]);
+    let mut world = World::new().hooked([Retells::default()]);
+    world.spec.audience = viewer(None, "cli", &[]);
     let _registration = world.register("tool", echo());
     let turn = world.turn();
     let told = &turn.definitions()[0];
@@ -195,7 +196,8 @@ fn a_hook_changes_what_is_said_of_a_tool_and_not_what_it_takes() {
 
 #[test]
 fn a_hook_that_cannot_say_what_a_tool_is_keeps_the_turn_from_being_prepared() {
-    let world = World::new().hooked([Retells { fails: true, ..Retells::default() }]);
+    let mut world = World::new().hooked([Retells { fails: true, ..Retells::default() }]);
+    world.spec.audience = viewer(None, "cli", &[]);
     let _registration = world.register("tool", echo());
     expect!["no turn: a hook failed over what models are told of the tool tool"]
         .assert_eq(&world.advertised());

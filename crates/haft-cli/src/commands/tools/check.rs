@@ -42,16 +42,25 @@ pub(super) async fn run(
     let model = Model { provider: "any".to_owned(), id: "any".to_owned() };
     let everything = BTreeSet::from(["batch", "exa", "lsp", "parallel", "plan"].map(str::to_owned));
     let viewer = Viewer { model: Some(model), flags: everything, ..location.viewer() };
-    location.turn_for(Audience::Model(viewer)).await?;
+    let unprepared = location.turn_for(Audience::Model(viewer)).await.err();
     let turn = location.turn_for(Audience::Operator).await?;
     let reports = location.plugins().reports();
-    let (tools, errors) = (turn.definitions().len(), reports.iter().map(errors).sum::<usize>());
+    let errors = reports.iter().map(errors).sum::<usize>() + usize::from(unprepared.is_some());
+    let tools = turn.definitions().len();
+    let unprepared = unprepared.map(|failure| format!("{:#}", failure.error));
     if terminal.json {
         let files: Vec<Value> = reports.iter().map(document).collect();
-        terminal.document(&json!({ "v": 1, "tools": tools, "errors": errors, "files": files }))?;
+        terminal.document(
+            &json!({ "v": 1, "tools": tools, "errors": errors, "unprepared": unprepared, "files": files }),
+        )?;
     } else {
         for report in &reports {
             print(report, directory, terminal)?;
+        }
+        if let Some(why) = &unprepared {
+            let style = terminal.out();
+            terminal.line(&format!("{}  no model can be told of the tools", style.red("FAIL")))?;
+            terminal.line(&format!("      {}", haft::visible(why)))?;
         }
         let tail = match errors {
             0 => String::new(),
@@ -93,7 +102,7 @@ fn print(report: &Report, directory: &Path, terminal: Terminal) -> Result<(), Fa
                     format!("the hook {} is never called: haft has no such feature", haft::visible(hook));
                 terminal.line(&format!("{}  {source}  {line}", style.yellow("note")))?;
             }
-            faults.iter().try_for_each(|fault| explain(fault, directory, terminal))
+            faults.iter().try_for_each(|fault| explain(fault, terminal))
         }
         Outcome::Faulty(fault) => {
             let place = match (&fault.file, fault.place) {
@@ -102,7 +111,7 @@ fn print(report: &Report, directory: &Path, terminal: Terminal) -> Result<(), Fa
                 (None, _) => source,
             };
             terminal.line(&format!("{}  {place}", style.red("FAIL")))?;
-            explain(fault, directory, terminal)
+            explain(fault, terminal)
         }
         Outcome::Untrusted => terminal.line(&format!(
             "{}  {source}  the project is not trusted, so its code is not run (haft trust)",
@@ -111,7 +120,7 @@ fn print(report: &Report, directory: &Path, terminal: Terminal) -> Result<(), Fa
     }
 }
 
-fn explain(fault: &Fault, _directory: &Path, terminal: Terminal) -> Result<(), Failure> {
+fn explain(fault: &Fault, terminal: Terminal) -> Result<(), Failure> {
     for line in fault.message.lines() {
         terminal.line(&format!("      {}", haft::visible(line)))?;
     }
