@@ -150,8 +150,10 @@ export const Define = async () => ({
 })
 "#;
     let place = trusted(&[(".opencode/plugin/define.js", plugin), ("a.txt", "x\n")]);
-    let shown = place.run(&["tools", "show", "read"]);
-    assert!(shown.out.contains("Reads, but ask nicely."), "{} {}", shown.out, shown.err);
+    let listed = place.run(&["tools", "list"]);
+    assert!(listed.out.contains("Reads, but ask nicely."), "{} {}", listed.out, listed.err);
+    // The person sees every tool as it is.
+    assert!(!place.run(&["tools", "show", "read"]).out.contains("ask nicely"));
     assert!(output(&place, "read", &json!({"filePath": "a.txt"})).contains('x'));
 }
 
