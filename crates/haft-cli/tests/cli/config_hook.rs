@@ -12,8 +12,9 @@ fn configuring(place: &Place, name: &str, body: &str) {
 }
 
 #[test]
-fn plugins_add_agents_and_instructions_and_each_sees_what_came_before() {
+fn plugins_add_agents_and_each_sees_what_came_before() {
     let place = Place::new();
+    // haft would read it itself, outside of every sandbox, and show it to the same plugin.
     place.file("birds.md", "Herons first.\n");
     configuring(
         &place,
@@ -28,7 +29,7 @@ fn plugins_add_agents_and_instructions_and_each_sees_what_came_before() {
     assert_eq!((ran.code, ran.out.trim()), (0, "A heron."), "{}", ran.err);
     let body = server.next().body;
     let system = body["messages"][0]["content"].as_str().unwrap();
-    assert!(system.starts_with("You watch birds.") && system.contains("Herons first."), "{system}");
+    assert!(system.starts_with("You watch birds.") && !system.contains("Herons first."), "{system}");
     assert_eq!(body["temperature"], 0.5);
     let tools = body["tools"].as_array().unwrap();
     let task = tools.iter().find(|tool| tool["function"]["name"] == "task").unwrap();
@@ -88,7 +89,7 @@ fn what_a_plugin_says_wrongly_or_too_late_is_told_with_its_file() {
     let server = Server::new(vec![says("Yes.")]);
     let ran = talk(&place, &server, &["hello"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
-    for words in ["late.js", "`shell`", "`apiKey`"] {
+    for words in ["late.js", "`shell`", "`provider`"] {
         assert!(ran.err.contains(words), "{words}: {}", ran.err);
     }
     configuring(&place, "wrong", r#"config.agent = { build: { temperature: "hot" } };"#);
