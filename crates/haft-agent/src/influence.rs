@@ -12,11 +12,6 @@ use crate::provider::{Headers, Options};
 
 /// Has a say in conversations. Whoever implements nothing changes nothing.
 pub trait Influence: Send + Sync {
-    /// A turn is about to begin: the tools that are offered in it are those that are there afterwards.
-    fn before_turn(&self) -> BoxFuture<'_, ()> {
-        Box::pin(std::future::ready(()))
-    }
-
     /// What a person said, before it is kept.
     fn said<'a>(&'a self, at: Moment<'a>, message: Message) -> Influenced<'a, Message> {
         let _anybody = at;

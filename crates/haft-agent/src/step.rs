@@ -104,7 +104,6 @@ impl Conversation {
     /// What the model is told of tools: at its last step, nothing.
     async fn turn(&self, is_last: bool) -> Result<Turn, RunError> {
         let parts = self.agency.parts();
-        parts.influence.before_turn().await;
         let model = Some(self.served.model.clone());
         let rules = match self.agency.under_way(self.session()) {
             Some(under_way) => under_way.rules,

@@ -136,7 +136,7 @@ async fn plugins(directory: &str, registry: &Registry, gate: &Gate) -> Plugins {
         gate: gate.clone(),
         action_of: haft_tools::action_of,
         places: Places { directories: vec![(configuration, Owner::Person)], ..Places::default() },
-        reserved: &[],
+        reserved: Vec::new(),
         is_trusted: true,
         engines: Vec::new(),
         limits: PluginLimits::default(),

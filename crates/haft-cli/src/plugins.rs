@@ -25,17 +25,9 @@ pub(crate) use events::{Telling, tell};
 
 /// Variables that leave all of them out.
 const OFF: [&str; 2] = ["HAFT_NO_PLUGINS", "OPENCODE_PURE"];
-/// Actions that are haft's own. A tool of such a name would have them allowed along with itself.
-const RESERVED: &[&str] = &[
-    "doom_loop",
-    "external_directory",
-    "network",
-    "plugin_file",
-    "private_address",
-    "protected_path",
-    "sandbox_write",
-    "unconfined",
-];
+/// Actions that are haft's own besides those that are guarded. A tool of such a name would have them allowed along with
+/// itself.
+const OWN_ACTIONS: [&str; 2] = ["doom_loop", "external_directory"];
 /// Where opencode's server would be; there is none.
 const SERVER: &str = "http://localhost:4096/";
 
@@ -52,7 +44,7 @@ pub(crate) fn of(setting: &Setting, hosting: Hosting, registrar: Registrar, even
         registrar,
         gate,
         action_of: haft_tools::action_of,
-        reserved: RESERVED,
+        reserved: config::GUARDED.into_iter().chain(OWN_ACTIONS).collect(),
         places: if is_off { Places::default() } else { places(setting) },
         is_trusted: setting.trusted,
         engines: words.engines,

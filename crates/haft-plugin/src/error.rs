@@ -34,6 +34,9 @@ pub(crate) enum HostError {
     /// The engine failed.
     #[error("{0}")]
     Defect(String),
+    /// The file changed while it was loaded.
+    #[error("it changed while it was loaded")]
+    Changed,
     /// The process is gone.
     #[error("its process is gone: {0}")]
     Gone(Arc<str>),
@@ -60,6 +63,11 @@ pub struct Fault {
 impl Fault {
     pub(crate) fn new(message: impl Into<String>) -> Fault {
         Fault { message: message.into(), file: None, place: None, fix: None, is_unsupported: false }
+    }
+
+    pub(crate) fn of(mut self, file: &std::path::Path) -> Fault {
+        self.file = Some(file.to_owned());
+        self
     }
 
     pub(crate) fn fix(mut self, fix: impl Into<String>) -> Fault {
@@ -147,6 +155,7 @@ impl HostError {
             HostError::Input(invalid) => ToolError::Invalid(invalid),
             HostError::Failure(message) => ToolError::Failure(message),
             HostError::Refused(error) => error,
+            HostError::Changed => ToolError::Stale,
             HostError::Load(fault) => {
                 ToolError::Failure(format!("the tool's file cannot be loaded: {fault}"))
             }

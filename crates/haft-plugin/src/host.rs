@@ -27,6 +27,8 @@ const OUTBOX_MAX: usize = 512;
 const GRACE: Duration = Duration::from_secs(1);
 /// So long the last words of a host that has ended are waited for; programs it left behind may keep them open.
 const LAST_WORDS: Duration = Duration::from_millis(200);
+/// So many things that it was told a host may be busy with; half of what waits to be read.
+const TOLD_AT_ONCE_MAX: usize = OUTBOX_MAX / 2;
 /// What a host does about something that it was told is waited for at the end no longer than this, and looked at so often.
 const TOLD_MAX: Duration = Duration::from_secs(2);
 const LOOKING: Duration = Duration::from_millis(2);
@@ -152,6 +154,10 @@ impl Host {
 
     /// Tells it something whose answer nobody waits for.
     pub(crate) fn tell(&self, what: Value) {
+        // One that does not keep up misses something, rather than being ended for it.
+        if self.shared.told() >= TOLD_AT_ONCE_MAX {
+            return;
+        }
         // One that is gone has nothing to be told.
         let told = self.shared.expect(Waiting::told());
         let _gone = told.and_then(|id| self.shared.say(&numbered(id, what)));

@@ -137,8 +137,10 @@ impl Kept {
         (wanted.is_none_or(|wanted| wanted == known.engine) && known.holds()).then_some(known)
     }
 
-    pub(crate) fn keep(&mut self, file: &CodeFile, manifest: Manifest) {
-        self.files.insert(key(file), manifest);
+    /// Keeps what these files offer besides what is kept, but nothing of files that are gone.
+    pub(crate) fn keep<'a>(&mut self, files: impl IntoIterator<Item = (&'a CodeFile, &'a Manifest)>) {
+        self.files.retain(|_, manifest| manifest.stamps.first().is_some_and(|entry| entry.path.exists()));
+        self.files.extend(files.into_iter().map(|(file, manifest)| (key(file), manifest.clone())));
     }
 
     /// Writes it where the next start finds it; nothing depends on it. Whoever reads at the same time finds the old one
@@ -184,7 +186,7 @@ mod tests {
         let manifest = Manifest::new(&Content::of(&entry).unwrap(), loaded, Engine::Embedded).unwrap();
         let place = root.path().join("kept.json");
         let mut kept = Kept::read(&place);
-        kept.keep(&file, manifest.clone());
+        kept.keep([(&file, &manifest)]);
         kept.write(&place).unwrap();
 
         let again = Kept::read(&place);
@@ -195,6 +197,11 @@ mod tests {
 
         std::fs::write(&helper, "export const one = 2").unwrap();
         assert_eq!(Kept::read(&place).recall(&file, None), None);
+        let gone = CodeFile { path: root.path().join("b.ts"), ..file.clone() };
+        std::fs::remove_file(&entry).unwrap();
+        kept.keep([(&gone, &manifest)]);
+        kept.keep([]);
+        assert!(kept.files.is_empty(), "what is kept of files that are gone would only grow");
         std::fs::write(&place, "not JSON").unwrap();
         assert_eq!(Kept::read(&place).recall(&file, None), None);
     }

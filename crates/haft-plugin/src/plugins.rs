@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use haft::permission::Gate;
 use haft::{Action, Registrar, ToolName};
 use serde_json::Value;
+use tokio::task::JoinSet;
 
 use crate::desk::{Desk, Engine};
 use crate::discovery::{CodeFile, Owner, Places, Role, Unfound};
@@ -31,7 +32,7 @@ pub struct Parts {
     /// The action that rules about a tool of some name are filed under.
     pub action_of: fn(&str) -> Action,
     /// Names that no tool may have.
-    pub reserved: &'static [&'static str],
+    pub reserved: Vec<&'static str>,
     /// Where to look for files.
     pub places: Places,
     /// Whether the person trusts the project.
@@ -150,7 +151,6 @@ impl Plugins {
             return;
         }
         let mut kept: Option<Kept> = None;
-        let mut learnt = false;
         let mut entries: Vec<Entry> = Vec::new();
         let mut loading = Vec::new();
         for file in files {
@@ -168,30 +168,24 @@ impl Plugins {
                         }
                         None => {
                             loading.push((entries.len(), wanted));
-                            Fate::Faulty { fault: Fault::new("it is being loaded"), content: None }
+                            Fate::Faulty { fault: Fault::new("it could not be loaded"), content: None }
                         }
                     }
                 }
             };
             entries.push(Entry { file, fate });
         }
-        for chunk in loading.chunks(LOADING_MAX) {
-            let loads = chunk.iter().map(|(at, wanted)| self.0.load(entries[*at].file.clone(), *wanted));
-            for ((at, _), fate) in chunk.iter().zip(join_all(loads).await) {
-                if let (Fate::Served { served, .. }, Some(kept)) = (&fate, &mut kept) {
-                    kept.keep(&served.file, served.manifest.clone());
-                    learnt = true;
-                }
-                entries[*at].fate = fate;
-            }
-        }
+        let learnt = !loading.is_empty();
+        self.0.load_all(&mut entries, loading).await;
         self.0.register(&known, &mut entries);
-        rest(&entries, &loading).await;
-        *self.0.state() = State { entries, unfound };
-        if let (Some(kept), Some(place), true) = (kept, self.0.kept_at(), learnt) {
+        if let (Some(mut kept), Some(place), true) = (kept, self.0.kept_at(), learnt) {
+            kept.keep(
+                entries.iter().filter_map(Entry::served).map(|served| (&served.file, &served.manifest)),
+            );
             // The next start finds out again what is not kept.
             let _unkept = kept.write(&place);
         }
+        *self.0.state() = State { entries, unfound };
     }
 
     /// What became of each file.
@@ -209,57 +203,37 @@ impl Plugins {
     /// Lets every host end.
     pub async fn close(&self) {
         let entries = std::mem::take(&mut self.0.state().entries);
-        for entry in &entries {
-            if let Fate::Served { served, .. } = &entry.fate {
-                served.close().await;
-            }
+        for served in entries.iter().filter_map(Entry::served) {
+            served.close().await;
         }
     }
 
     /// The files that have a hook, in order.
     pub(crate) fn with_hook(&self, name: &str) -> Vec<Arc<Served>> {
         let state = self.0.state();
-        let served = state.entries.iter().filter_map(|entry| match &entry.fate {
-            Fate::Served { served, .. } => Some(served),
-            Fate::Faulty { .. } | Fate::Untrusted => None,
-        });
-        served.filter(|served| served.has_hook(name)).cloned().collect()
+        state
+            .entries
+            .iter()
+            .filter_map(Entry::served)
+            .filter(|served| served.has_hook(name))
+            .cloned()
+            .collect()
     }
-}
-
-/// Ends hosts that were started only to find out what their files offer, but for a few. Those of plugins go on: they may
-/// have begun something.
-async fn rest(entries: &[Entry], loaded: &[(usize, Option<Engine>)]) {
-    for (at, _) in loaded.iter().skip(HOSTS_KEPT) {
-        match &entries[*at].fate {
-            Fate::Served { served, .. } if served.manifest.loaded.hooks.is_empty() => served.rest().await,
-            Fate::Served { .. } | Fate::Faulty { .. } | Fate::Untrusted => {}
-        }
-    }
-}
-
-async fn join_all<T>(futures: impl Iterator<Item = impl Future<Output = T>>) -> Vec<T> {
-    let mut pending: Vec<_> = futures.map(Box::pin).map(Some).collect();
-    let mut done: Vec<Option<T>> = pending.iter().map(|_| None).collect();
-    std::future::poll_fn(|cx| {
-        for (place, result) in pending.iter_mut().zip(&mut done) {
-            if let Some(future) = place
-                && let std::task::Poll::Ready(value) = future.as_mut().poll(cx)
-            {
-                *result = Some(value);
-                *place = None;
-            }
-        }
-        match pending.iter().all(Option::is_none) {
-            true => std::task::Poll::Ready(()),
-            false => std::task::Poll::Pending,
-        }
-    })
-    .await;
-    done.into_iter().flatten().collect()
 }
 
 impl Entry {
+    /// The file as it is served, if it is.
+    fn served(&self) -> Option<&Arc<Served>> {
+        match &self.fate {
+            Fate::Served { served, .. } => Some(served),
+            Fate::Faulty { .. } | Fate::Untrusted => None,
+        }
+    }
+
+    fn serves(&self, other: &Arc<Served>) -> bool {
+        self.served().is_some_and(|served| Arc::ptr_eq(served, other))
+    }
+
     /// Whether nothing has to be done about it.
     fn is_current(&self) -> bool {
         match &self.fate {
@@ -294,6 +268,14 @@ impl Entry {
     }
 }
 
+async fn load(house: &Arc<House>, file: CodeFile, wanted: Option<Engine>) -> Fate {
+    let content = Content::of(&file.path);
+    match Served::load(house, file, wanted).await {
+        Ok(served) => Fate::Served { served, faults: Vec::new() },
+        Err(fault) => Fate::Faulty { fault, content },
+    }
+}
+
 impl Inner {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -320,19 +302,38 @@ impl Inner {
         self.parts.engines.iter().rev().find(|(pattern, _)| matches(pattern)).map(|(_, engine)| *engine)
     }
 
-    async fn load(&self, file: CodeFile, wanted: Option<Engine>) -> Fate {
-        let content = Content::of(&file.path);
-        match Served::load(&self.house, file, wanted).await {
-            Ok(served) => Fate::Served { served, faults: Vec::new() },
-            Err(fault) => Fate::Faulty { fault, content },
+    /// Loads files, a few at once. Of those that only bring tools, most hosts rest as soon as it is known what they offer;
+    /// those of plugins go on, since they may have begun something.
+    async fn load_all(&self, entries: &mut [Entry], files: Vec<(usize, Option<Engine>)>) {
+        let (mut waiting, mut loads) = (files.into_iter().enumerate(), JoinSet::new());
+        loop {
+            while loads.len() < LOADING_MAX
+                && let Some((nth, (at, wanted))) = waiting.next()
+            {
+                let (house, file) = (self.house.clone(), entries[at].file.clone());
+                loads.spawn(async move { (nth, at, load(&house, file, wanted).await) });
+            }
+            let Some(done) = loads.join_next().await else { return };
+            // One that panicked stays what it was said to be.
+            let Ok((nth, at, fate)) = done else { continue };
+            entries[at].fate = fate;
+            if let Some(served) =
+                entries[at].served().filter(|served| nth >= HOSTS_KEPT && served.has_no_hooks())
+            {
+                served.rest().await;
+            }
         }
     }
 
     /// Registers what is new. What comes later wins, so files that share a name with a new one that comes before them
     /// are registered again, after it.
     fn register(&self, known: &[Entry], entries: &mut [Entry]) {
-        let remains = |entry: &Entry| entries.iter().any(|now| now.is_same(entry));
-        known.iter().filter(|entry| !remains(entry)).for_each(Entry::unregister);
+        let remains = |served: &&Arc<Served>| entries.iter().any(|now| now.serves(served));
+        known
+            .iter()
+            .filter_map(Entry::served)
+            .filter(|served| !remains(served))
+            .for_each(|gone| gone.unregister());
         let mut claimed: HashMap<ToolName, PathBuf> = HashMap::new();
         let mut renewed: HashSet<ToolName> = HashSet::new();
         for entry in entries.iter_mut() {
@@ -361,25 +362,6 @@ impl Inner {
                     }
                 }
             }
-        }
-    }
-}
-
-impl Entry {
-    fn is_same(&self, other: &Entry) -> bool {
-        match (&self.fate, &other.fate) {
-            (Fate::Served { served, .. }, Fate::Served { served: other, .. }) => Arc::ptr_eq(served, other),
-            _ => false,
-        }
-    }
-
-    fn serves(&self, other: &Arc<Served>) -> bool {
-        matches!(&self.fate, Fate::Served { served, .. } if Arc::ptr_eq(served, other))
-    }
-
-    fn unregister(&self) {
-        if let Fate::Served { served, .. } = &self.fate {
-            served.unregister();
         }
     }
 }

@@ -12,9 +12,10 @@ use serde_json::{Value, json};
 
 use crate::embedded;
 
-/// The conversation moves to files that programs started by the code do not inherit; what these print goes with what
+/// A runtime reads configuration of the directory that it starts in, which may be a project's that nobody trusts, so it
+/// starts in one that is nobody's and goes to work afterwards. The conversation moves to files that programs started by the code do not inherit; what these print goes with what
 /// the runtime itself has to say.
-const APART: &str = "exec 3<&0 4>&1 0</dev/null 1>&2; exec \"$@\"";
+const APART: &str = "cd / && exec 3<&0 4>&1 0</dev/null 1>&2; exec \"$@\"";
 
 /// How a runtime is started as a host, with options of its own.
 pub fn host_command(runtime: &Path, options: &[&str]) -> (PathBuf, Vec<OsString>) {

@@ -94,14 +94,17 @@ impl Served {
                     })?;
                     return Ok(Served::new(house, file, manifest, Some(Arc::new(host))));
                 }
-                Err(Unserved::Absent(fault)) => fault,
-                Err(Unserved::Faulty(fault)) if fault.is_unsupported => fault,
-                Err(Unserved::Faulty(fault)) => return Err(fault),
+                Err(Unserved::Absent(engine)) => {
+                    Fault::new(format!("{} is not on the PATH", engine.as_str()))
+                }
+                Err(Unserved::Broken(HostError::Load(fault))) if fault.is_unsupported => fault,
+                Err(Unserved::Broken(HostError::Load(fault))) => return Err(fault),
                 // A runtime that does not run here is as good as none, but why is worth knowing.
-                Err(Unserved::Gone(fault)) => {
-                    best = Some(fault);
+                Err(Unserved::Broken(gone @ HostError::Gone(_))) if *engine != Engine::Embedded => {
+                    best = Some(Fault::new(format!("{}: {gone}", engine.as_str())).of(&file.path));
                     continue;
                 }
+                Err(Unserved::Broken(other)) => return Err(Fault::new(other.to_string()).of(&file.path)),
             };
             // What the first engine lacks says more than that another is not there.
             best.get_or_insert(fault);
@@ -117,6 +120,11 @@ impl Served {
     /// Whether it has a hook of this name.
     pub(crate) fn has_hook(&self, name: &str) -> bool {
         self.manifest.loaded.hooks.iter().any(|hook| hook == name)
+    }
+
+    /// Whether it only brings tools.
+    pub(crate) fn has_no_hooks(&self) -> bool {
+        self.manifest.loaded.hooks.is_empty()
     }
 
     /// Whether its host waits for an answer of ours.
@@ -206,12 +214,17 @@ impl Served {
         if let Some(host) = place.as_ref().filter(|host| host.is_usable()) {
             return Ok(host.clone());
         }
-        let (host, _) = match start(&self.house, &self.file, self.manifest.engine).await {
-            Ok(started) => started,
-            Err(Unserved::Absent(fault) | Unserved::Gone(fault) | Unserved::Faulty(fault)) => {
-                return Err(HostError::Load(fault));
+        let started = start(&self.house, &self.file, self.manifest.engine).await;
+        let (host, _) = started.map_err(|error| match error {
+            Unserved::Absent(engine) => {
+                HostError::Load(Fault::new(format!("{} is not on the PATH any more", engine.as_str())))
             }
-        };
+            Unserved::Broken(error) => error,
+        })?;
+        // What was advertised is what runs: it may have been changed while it was loaded.
+        if !self.is_current() {
+            return Err(HostError::Changed);
+        }
         let host = Arc::new(host);
         *place = Some(host.clone());
         Ok(host)
@@ -226,27 +239,24 @@ impl Served {
 /// Why a file is not served.
 enum Unserved {
     /// The engine is not there.
-    Absent(Fault),
-    /// The process of the engine ended.
-    Gone(Fault),
-    /// The file is at fault, or what it does.
-    Faulty(Fault),
+    Absent(Engine),
+    /// Nothing came of it.
+    Broken(HostError),
 }
 
 /// Starts a host and has it load a file.
 async fn start(house: &Arc<House>, file: &CodeFile, engine: Engine) -> Result<(Host, Loaded), Unserved> {
-    let faulty =
-        |message: String| Unserved::Faulty(Fault { file: Some(file.path.clone()), ..Fault::new(message) });
+    let broken = |message: String| Unserved::Broken(HostError::Defect(message));
     let readable = file.path.parent().map(|parent| parent.to_owned()).into_iter().collect();
     let (desk, program) = (house.desk.clone(), HostProgram { engine, readable });
     let launched = tokio::task::spawn_blocking(move || desk.launch(&program)).await;
-    let launched = launched.map_err(|error| faulty(error.to_string()))?.map_err(|error| match error {
-        LaunchError::Absent(engine) => {
-            Unserved::Absent(Fault::new(format!("{} is not on the PATH", engine.as_str())))
-        }
-        other @ (LaunchError::Unconfined(_) | LaunchError::Start(_)) => faulty(other.to_string()),
+    let launched = launched.map_err(|error| broken(error.to_string()))?.map_err(|error| match error {
+        LaunchError::Absent(engine) => Unserved::Absent(engine),
+        // Whoever wants it to run has to know what to do about it.
+        LaunchError::Unconfined(why) => Unserved::Broken(HostError::Load(Fault::new(why).of(&file.path))),
+        start @ LaunchError::Start(_) => broken(start.to_string()),
     })?;
-    let host = Host::new(launched, house.desk.clone()).map_err(|error| faulty(error.to_string()))?;
+    let host = Host::new(launched, house.desk.clone()).map_err(|error| broken(error.to_string()))?;
     let role = match file.role {
         Role::Tools | Role::Table => "tool",
         Role::Plugin => "plugin",
@@ -254,19 +264,12 @@ async fn start(house: &Arc<House>, file: &CodeFile, engine: Engine) -> Result<(H
     let told =
         json!({ "do": "load", "file": file.path, "as": role, "options": file.options, "input": house.input });
     let patience = Patience { answer: house.limits.load, busy: house.limits.busy };
-    match host.request(told, None, patience).await {
-        Ok(answer) => match serde_json::from_value(answer) {
-            Ok(loaded) => Ok((host, loaded)),
-            Err(error) => Err(faulty(HostError::Nonsense(error.to_string()).to_string())),
-        },
-        Err(HostError::Load(fault)) => {
-            let file = fault.file.clone().or_else(|| Some(file.path.clone()));
-            Err(Unserved::Faulty(Fault { file, ..fault }))
-        }
-        Err(gone @ HostError::Gone(_)) if engine != Engine::Embedded => {
-            let why = Fault::new(format!("{}: {gone}", engine.as_str()));
-            Err(Unserved::Gone(Fault { file: Some(file.path.clone()), ..why }))
-        }
-        Err(other) => Err(faulty(other.to_string())),
-    }
+    let loaded = host.request(told, None, patience).await.map_err(|error| match error {
+        HostError::Load(fault) if fault.file.is_none() => HostError::Load(fault.of(&file.path)),
+        other => other,
+    });
+    let loaded = loaded.and_then(|answer| {
+        serde_json::from_value(answer).map_err(|error| HostError::Nonsense(error.to_string()))
+    });
+    Ok((host, loaded.map_err(Unserved::Broken)?))
 }

@@ -1,10 +1,9 @@
 //! Those who have a say in a conversation: what they change counts, what they leave alone stays, and what they break is
 //! not gone on with.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use haft::{BoxFuture, Content, Event, Message, Part, Role, Saying};
+use haft::{Content, Event, Message, Part, Role, Saying};
 use haft_agent::provider::{Headers, Options};
 use haft_agent::{
     Compacted, End, Influence, Influenced, Interrupt, Moment, Recalled, RunError, Summarising, TextPlace,
@@ -26,16 +25,10 @@ fn ready<'a, T: Send + 'a>(value: T) -> Influenced<'a, T> {
 /// Changes everything a little.
 #[derive(Default)]
 struct Busybody {
-    turns: Arc<AtomicUsize>,
     asked: Arc<Mutex<Vec<String>>>,
 }
 
 impl Influence for Busybody {
-    fn before_turn(&self) -> BoxFuture<'_, ()> {
-        self.turns.fetch_add(1, Ordering::SeqCst);
-        Box::pin(std::future::ready(()))
-    }
-
     fn said<'a>(&'a self, at: Moment<'a>, mut message: Message) -> Influenced<'a, Message> {
         self.asked.lock().unwrap().push(format!("{} {}", at.agent, at.served.name()));
         message.parts.push(Part::text("and be kind"));
@@ -61,8 +54,8 @@ impl Influence for Busybody {
 
 #[tokio::test]
 async fn what_is_changed_is_what_is_told_and_kept() {
-    let (turns, asked) = <(Arc<AtomicUsize>, Arc<Mutex<Vec<String>>>)>::default();
-    let busybody = Busybody { turns: turns.clone(), asked: asked.clone() };
+    let asked = Arc::<Mutex<Vec<String>>>::default();
+    let busybody = Busybody { asked: asked.clone() };
     let call = json!({ "calls": [{ "tool": "echo", "input": { "text": "a" } }] });
     let world = world(json!({ "turns": [call, { "text": "Done." }] }), busybody);
     let mut conversation = world.open().await;
@@ -76,7 +69,6 @@ async fn what_is_changed_is_what_is_told_and_kept() {
         assert_eq!(prompt.headers, Headers(vec![("x-who".to_owned(), "me".to_owned())]));
         assert!(!format!("{prompt:?}").contains("\"me\""), "what is sent in headers is shown");
     }
-    assert_eq!(turns.load(Ordering::SeqCst), 2);
     assert_eq!(*asked.lock().unwrap(), ["build test/m"]);
     let kept = &conversation.messages()[0];
     assert_eq!((kept.role, kept.parts.len()), (Role::User, 2));

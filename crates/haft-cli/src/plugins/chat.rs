@@ -2,7 +2,7 @@
 //!
 //! A hook that fails ends the step with an error that names it. Where nobody has a hook, nothing is made for it.
 
-use haft::{BoxError, BoxFuture, CallId, Message, MessageId, ToolContext};
+use haft::{BoxError, CallId, Message, MessageId, ToolContext};
 use haft_agent::provider::{Headers, Options};
 use haft_agent::{Compacted, Influence, Influenced, Moment, Recalled, Summarising, TextPlace};
 use haft_plugin::Plugins;
@@ -72,10 +72,6 @@ fn request(at: Moment<'_>) -> Value {
 }
 
 impl Influence for ChatPlugins {
-    fn before_turn(&self) -> BoxFuture<'_, ()> {
-        Box::pin(self.0.refresh())
-    }
-
     fn said<'a>(&'a self, at: Moment<'a>, message: Message) -> Influenced<'a, Message> {
         Box::pin(async move {
             if !self.0.has_hook(MESSAGE) {

@@ -50,8 +50,8 @@ pub(super) struct Waiting {
     context: Option<ToolContext>,
     /// What the host asked on the way, which ends with the waiting.
     asked: HashMap<u64, AbortHandle>,
-    /// Consent that was refused on the way. A tool that fails because of it was refused, whatever it says.
-    refused: Option<ToolError>,
+    /// Consent that was refused on the way, as the host was told it. A tool that fails in these words was refused.
+    refused: Option<(String, ToolError)>,
     /// How long people were waited for.
     paused: Duration,
     /// Whether it was only told something, and nobody waits for what comes of it.
@@ -148,9 +148,14 @@ impl Shared {
         }
     }
 
+    /// So many things that it was told it is still busy with.
+    pub(super) fn told(&self) -> usize {
+        self.state().waiting.values().filter(|waiting| waiting.is_told).count()
+    }
+
     /// Whether it is still busy with something that it was told.
     pub(super) fn is_listening(&self) -> bool {
-        self.state().waiting.values().any(|waiting| waiting.is_told)
+        self.told() > 0
     }
 
     /// Asks whether it still listens.
@@ -210,10 +215,12 @@ impl Shared {
         // Nobody waits for it any more if this fails.
         let Some(waiting) = self.state().waiting.remove(&id) else { return };
         waiting.forget();
-        let result = match (error, waiting.refused) {
+        let result = match (error.map(HostError::from), waiting.refused) {
             (None, _) => Ok(ok),
-            (Some(_), Some(refused)) => Err(HostError::Refused(refused)),
-            (Some(error), None) => Err(error.into()),
+            (Some(HostError::Failure(said)), Some((words, refused))) if said.contains(&words) => {
+                Err(HostError::Refused(refused))
+            }
+            (Some(error), _) => Err(error),
         };
         let _left = waiting.answer.send(result);
     }
@@ -238,7 +245,11 @@ impl Shared {
             };
             let (told, refused) = match answer {
                 Ok(value) => (json!({ "answer": ask, "ok": value }), None),
-                Err(problem) => (json!({ "answer": ask, "error": problem.told() }), problem.refusal()),
+                Err(problem) => {
+                    let words = problem.to_string();
+                    let told = json!({ "answer": ask, "error": problem.told() });
+                    (told, problem.refusal().map(|refusal| (words, refusal)))
+                }
             };
             shared.with_waiting(id, |waiting| {
                 waiting.paused += began.elapsed();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::sync::OnceCell;
+use tokio::sync::Mutex;
 
 use super::{Host, Patience};
 use crate::desk::{Desk, Engine, HostProgram, Unanswered};
@@ -16,15 +16,24 @@ const PATIENCE: Patience = Patience { answer: Duration::from_secs(20), busy: Dur
 
 /// The process that does it, started when it is first needed.
 #[derive(Default)]
-pub(super) struct Stripping(OnceCell<Host>);
+pub(super) struct Stripping(Mutex<Option<Arc<Host>>>);
 
 impl Stripping {
     /// Takes the types out of a text.
     pub(super) async fn strip(&self, desk: &Arc<dyn Desk>, wanted: &Strip) -> Result<Value, Unanswered> {
-        let host = self.0.get_or_try_init(|| started(desk.clone())).await?;
+        let host = self.host(desk).await?;
         let told = json!({ "do": "strip", "path": wanted.path, "source": wanted.source });
         let done = host.request(told, None, PATIENCE).await;
         done.map_err(|error| Unanswered::failed(format!("its TypeScript was not understood: {error}")))
+    }
+
+    /// The process, started if there is none: a text that broke one breaks no other.
+    async fn host(&self, desk: &Arc<dyn Desk>) -> Result<Arc<Host>, Unanswered> {
+        let mut place = self.0.lock().await;
+        match place.as_ref().filter(|host| host.is_usable()) {
+            Some(host) => Ok(host.clone()),
+            None => Ok(place.insert(Arc::new(started(desk.clone()).await?)).clone()),
+        }
     }
 }
 

@@ -47,6 +47,7 @@ async function work(order, doing, failed) {
 
 async function loadFile({ as, file, options, input }) {
   served = file;
+  if (input?.directory) process.chdir(input.directory);
   await prepare(file);
   const namespace = await importFile(file);
   if (as !== "module") await keepPackages(file);
