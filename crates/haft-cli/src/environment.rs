@@ -59,6 +59,7 @@ pub(crate) fn processes(setting: &Setting) -> Result<Processes, Failure> {
     processes.hidden = vec![setting.paths.data.clone(), setting.paths.state.clone()];
     processes.confinement = confinement(setting)?;
     processes.level_max = level_max(setting)?;
+    processes.trial = Some(setting.paths.data.join("sandbox.tried"));
     processes.background_after = setting.config.background_after().map(Duration::from_millis);
     if let Some(ms) =
         setting.env.get(TIMEOUT).and_then(|text| text.to_str()?.parse().ok()).filter(|ms| *ms > 0)

@@ -41,6 +41,9 @@ const PLUGINS_CLOSING_MAX: Duration = Duration::from_secs(3);
 /// How long language servers are waited for at the end.
 const SERVERS_CLOSING_MAX: Duration = Duration::from_millis(500);
 
+/// The tool that runs commands.
+const COMMANDS: &str = "bash";
+
 /// Whether calls act or are only rehearsed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
@@ -79,6 +82,7 @@ pub(crate) struct Location<'s> {
     languages: Languages,
     web: Web,
     plugins: Plugins,
+    processes: Arc<Processes>,
     telling: plugins::Telling,
     _builtins: Registration,
 }
@@ -166,7 +170,7 @@ impl<'s> Location<'s> {
             require_read: setting.config.require_read(),
             after: after_change(setting, &files, &processes, &languages),
             languages: languages.clone(),
-            processes,
+            processes: processes.clone(),
             jobs: jobs.clone(),
             hooks: hooks.clone(),
             asker,
@@ -209,6 +213,7 @@ impl<'s> Location<'s> {
             web,
             telling,
             plugins,
+            processes,
             _builtins: builtins,
         })
     }
@@ -341,6 +346,15 @@ impl<'s> Location<'s> {
             }
         }
         Ok(call)
+    }
+
+    /// Starts what a call will need while it is being recorded, in processes that make only one.
+    pub(crate) fn expect(&self, tool: &str) {
+        if tool == COMMANDS {
+            let processes = self.processes.clone();
+            tokio::task::spawn_blocking(move || processes.expect_command());
+        }
+        self.plugins.expect(tool);
     }
 
     /// The custom tools and plugins here.

@@ -18,11 +18,26 @@ pub(crate) fn half_of_memory() -> Option<u64> {
     None
 }
 
-pub(crate) fn probe(_helper: &Path) -> (Report, Option<PathBuf>) {
-    let why = "only Linux is supported".to_owned();
-    let mechanisms = vec![Mechanism { name: "namespaces", state: State::Missing(why) }];
-    (Report { level: Level::None, mechanisms }, None)
+pub(crate) fn bubblewrap() -> Option<PathBuf> {
+    None
 }
+
+pub(crate) fn level(_helper: &Path, _bubblewrap: Option<&Path>) -> Level {
+    Level::None
+}
+
+pub(crate) fn report(_helper: &Path, level: Level, _bubblewrap: Option<&Path>) -> Report {
+    let why = "only Linux is supported".to_owned();
+    Report { level, mechanisms: vec![Mechanism { name: "namespaces", state: State::Missing(why) }] }
+}
+
+pub(crate) fn is_remembered(_file: &Path, _helper: &Path) -> bool {
+    false
+}
+
+pub(crate) fn remember(_file: &Path, _helper: &Path) {}
+
+pub(crate) fn forget(_file: &Path) {}
 
 pub(crate) fn idle(_helper: &Path) -> io::Result<(Command, Idle)> {
     Err(io::ErrorKind::Unsupported.into())

@@ -13,37 +13,67 @@ use crate::spec::{Failure, Heard, Program, Spec};
 /// The longest argument or variable that the kernel hands to a program, with its end.
 const TEXT_BYTES_MAX: usize = 128 << 10;
 
+/// The link leads to the running program even if its file was replaced meanwhile.
+const OURSELVES: &str = "/proc/self/exe";
+
 /// What this machine can confine, and how to do it.
 #[derive(Debug, Clone)]
 pub struct Sandbox {
     helper: PathBuf,
-    report: Report,
+    level: Level,
     bubblewrap: Option<PathBuf>,
+    /// Where it is remembered what was found.
+    memory: Option<PathBuf>,
 }
 
 impl Sandbox {
     /// Tries this machine. The helper is this very program, whose `main` calls
     /// [`maybe_become_helper`](crate::maybe_become_helper) first.
     pub fn probe() -> Sandbox {
-        // The link leads to the running program even if its file was replaced meanwhile.
-        Sandbox::with_helper(Path::new("/proc/self/exe"))
+        Sandbox::with_helper(Path::new(OURSELVES))
+    }
+
+    /// As [`probe`](Self::probe), but a machine that was found to hold everything is not tried again as long as nothing
+    /// has changed that this depends on, which `file` remembers. Should it not hold after all, the command is not run.
+    pub fn recalled(file: &Path) -> Sandbox {
+        Sandbox::recalled_with_helper(Path::new(OURSELVES), file)
+    }
+
+    /// The same with another program as the helper.
+    pub fn recalled_with_helper(helper: &Path, file: &Path) -> Sandbox {
+        let memory = Some(file.to_path_buf());
+        if os::is_remembered(file, helper) {
+            let (helper, bubblewrap) = (helper.to_path_buf(), None);
+            return Sandbox { helper, level: Level::Namespaces, bubblewrap, memory };
+        }
+        let found = Sandbox { memory, ..Sandbox::with_helper(helper) };
+        if found.level == Level::Namespaces {
+            os::remember(file, helper);
+        }
+        found
     }
 
     /// Tries this machine with another program as the helper.
     pub fn with_helper(helper: &Path) -> Sandbox {
-        let (report, bubblewrap) = os::probe(helper);
-        Sandbox { helper: helper.to_path_buf(), report, bubblewrap }
+        let bubblewrap = os::bubblewrap();
+        let level = os::level(helper, bubblewrap.as_deref());
+        Sandbox { helper: helper.to_path_buf(), level, bubblewrap, memory: None }
     }
 
-    /// What was found.
-    pub fn report(&self) -> &Report {
-        &self.report
+    /// The strongest way of confining that works here.
+    pub fn level(&self) -> Level {
+        self.level
+    }
+
+    /// Tries everything there is, for whoever wants to know what is missing.
+    pub fn report(&self) -> Report {
+        os::report(&self.helper, self.level, self.bubblewrap.as_deref())
     }
 
     /// The same machine at a level that is no stronger than this.
     #[must_use]
     pub fn at_most(mut self, level: Level) -> Sandbox {
-        self.report.level = self.report.level.min(level);
+        self.level = self.level.min(level);
         self
     }
 
@@ -78,13 +108,14 @@ impl Sandbox {
         self.judge(&profile)?;
         check_text(program)?;
         let spec = Spec {
-            level: self.report.level,
+            level: self.level,
             profile,
             program: program.clone(),
             bubblewrap: self.bubblewrap.clone(),
         };
         let inner = idle.0.instruct(&spec).map_err(SandboxError::Prepare)?;
-        Ok(Watch { inner, program: program.program.to_string_lossy().into_owned() })
+        let program = program.program.to_string_lossy().into_owned();
+        Ok(Watch { inner, program, memory: self.memory.clone() })
     }
 
     /// Whether commands can be held to `profile` here.
@@ -97,12 +128,12 @@ impl Sandbox {
 
     /// Whether a command can be held to single hosts here, rather than to no network or all of it.
     pub fn holds_hosts(&self) -> bool {
-        self.report.level == Level::Namespaces
+        self.level == Level::Namespaces
     }
 
     /// Fails closed: what cannot be held is not promised.
     fn judge(&self, profile: &Profile) -> Result<(), SandboxError> {
-        let level = self.report.level;
+        let level = self.level;
         let mut missing: Vec<String> = Vec::new();
         match (profile.access, level) {
             (Access::Full, _) | (Access::Confined, Level::Bubblewrap | Level::Namespaces) => {}
@@ -110,7 +141,7 @@ impl Sandbox {
                 missing.push(
                     "there is nothing to confine it with; allow full access to run it at all".to_owned(),
                 );
-                missing.extend(self.report.missing().map(describe));
+                missing.extend(self.report().missing().map(describe));
             }
             (Access::Confined, Level::LandlockOnly) => {
                 let within = |path: &Path| profile.writable.iter().any(|root| path.starts_with(root));
@@ -163,6 +194,7 @@ impl Confined {
 pub struct Watch {
     inner: os::Watch,
     program: String,
+    memory: Option<PathBuf>,
 }
 
 impl Watch {
@@ -180,7 +212,11 @@ impl Watch {
         let Heard { failure, removed, refused, out_of_memory } =
             self.inner.told().map_err(SandboxError::Prepare)?;
         match failure {
-            Some(Failure::Setup(why)) => Err(SandboxError::Setup(why)),
+            Some(Failure::Setup(why)) => {
+                // What was remembered may be what is wrong.
+                self.memory.as_deref().map(os::forget);
+                Err(SandboxError::Setup(why))
+            }
             Some(Failure::Start(reason)) => Err(SandboxError::Start { program: self.program, reason }),
             None => Ok(Finished { removed, refused, out_of_memory }),
         }

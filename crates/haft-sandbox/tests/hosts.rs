@@ -56,7 +56,7 @@ fn reaching(world: &World, hosts: &[String]) -> Profile {
 
 fn run(world: &mut World, hosts: &[String], script: &str) -> Ran {
     let profile = reaching(world, hosts);
-    let suggested = profile.suggested_env(machine().report().level);
+    let suggested = profile.suggested_env(machine().level());
     world.env = suggested.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     world.run(&profile, script)
 }

@@ -232,14 +232,14 @@ fn a_profile_that_cannot_be_held_is_refused() {
     assert!(none.command(&Profile::full_access(), &world.program("true")).is_ok());
 
     let missing_helper = haft_sandbox::Sandbox::with_helper(Path::new("/nonexistent/helper"));
-    assert_eq!(missing_helper.report().level, Level::None);
+    assert_eq!(missing_helper.level(), Level::None);
     assert!(missing_helper.command(&Profile::read_only(), &world.program("true")).is_err());
 }
 
 #[test]
 fn landlock_alone_holds_what_it_can_and_refuses_the_rest() {
     let weaker = machine().clone().at_most(Level::LandlockOnly);
-    if weaker.report().level != Level::LandlockOnly {
+    if weaker.level() != Level::LandlockOnly {
         eprintln!("NOT TESTED: this machine has no Landlock");
         return;
     }

@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::thread::{self, JoinHandle};
 
 use haft::{BoxFuture, Output, OutputId, Spool, StoreError, ToolContext};
 use memchr::memmem;
@@ -19,6 +20,8 @@ use crate::writer::Durability;
 const PENDING_BYTES: usize = 256 << 10;
 /// So much of it stays behind: a secret that begins there may go on.
 const HELD_BACK_BYTES: usize = 16 << 10;
+/// So much is written before the disk is made to take it, so that little is left to wait for at the end.
+const UNSYNCED_BYTES_MAX: u64 = 64 << 20;
 /// A key that is written over several lines is not longer than this.
 const KEY_BYTES_MAX: usize = 64 << 10;
 
@@ -29,6 +32,9 @@ pub(crate) struct FileSpool {
     redactor: Redactor,
     unfinished: PathBuf,
     file: Option<File>,
+    /// The disk at work on what was written so far, in a thread of its own.
+    syncing: Option<JoinHandle<io::Result<()>>>,
+    unsynced: u64,
     pending: Vec<u8>,
     bytes: u64,
     newlines: u64,
@@ -48,6 +54,8 @@ impl FileSpool {
             redactor: store.0.redactor.clone(),
             unfinished,
             file: Some(file),
+            syncing: None,
+            unsynced: 0,
             pending: Vec::with_capacity(PENDING_BYTES),
             bytes: 0,
             newlines: 0,
@@ -72,11 +80,32 @@ impl FileSpool {
             for piece in [clean.text.as_bytes(), invalid].into_iter().filter(|piece| !piece.is_empty()) {
                 file.write_all(piece)?;
                 self.bytes += piece.len() as u64;
+                self.unsynced += piece.len() as u64;
                 self.newlines += memchr::memchr_iter(b'\n', piece).count() as u64;
                 self.ends_with_newline = piece.ends_with(b"\n");
             }
         }
+        self.sync_meanwhile()
+    }
+
+    /// Has the disk take what was written while more is heard. What it complains of is told here once, and never again.
+    fn sync_meanwhile(&mut self) -> io::Result<()> {
+        let is_idle = self.syncing.as_ref().is_none_or(JoinHandle::is_finished);
+        let Some(file) = self.file.as_ref().filter(|_| is_idle && self.unsynced >= UNSYNCED_BYTES_MAX) else {
+            return Ok(());
+        };
+        let file = file.try_clone()?;
+        self.synced()?;
+        self.unsynced = 0;
+        self.syncing =
+            Some(thread::Builder::new().name("haft-sync".to_owned()).spawn(move || file.sync_data())?);
         Ok(())
+    }
+
+    /// Waits until the disk has done what it is at.
+    fn synced(&mut self) -> io::Result<()> {
+        let Some(syncing) = self.syncing.take() else { return Ok(()) };
+        syncing.join().unwrap_or_else(|_| Err(io::Error::other("the disk was not waited for")))
     }
 
     /// How much of what is pending can be gone over: whole lines, and no key that has not ended.
@@ -130,6 +159,7 @@ impl Spool for FileSpool {
 impl FileSpool {
     fn finish(&mut self) -> io::Result<(Output, usize)> {
         self.flush(self.pending.len())?;
+        self.synced()?;
         if let Some(file) = self.file.take() {
             file.sync_all()?;
         }

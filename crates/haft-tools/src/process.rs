@@ -61,6 +61,8 @@ pub struct Processes {
     pub asks_again: bool,
     /// The strongest way to confine that is used; a weaker one is for trying what would happen elsewhere.
     pub level_max: Level,
+    /// The file that remembers that this machine was tried, so that not every process has to.
+    pub trial: Option<PathBuf>,
     /// Whether a helper waits for the next command. That is quicker where there is a next one.
     pub keeps_helper: bool,
     sandbox: OnceLock<Sandbox>,
@@ -109,6 +111,7 @@ impl Processes {
             kept_bytes_max: 4 << 30,
             asks_again: false,
             level_max: Level::Namespaces,
+            trial: None,
             keeps_helper: false,
             standby: standby::Standby::default(),
             sandbox: OnceLock::new(),
@@ -128,8 +131,16 @@ impl Processes {
         std::env::split_paths(path).map(|directory| directory.join(name)).find(|path| is_program(path))
     }
 
+    /// Has a helper wait for a command that is about to come. This blocks while it is started.
+    pub fn expect_command(&self) {
+        self.standby.refill(self.sandbox())();
+    }
+
     /// What this machine can confine. It is tried once, when it is first asked.
     pub fn sandbox(&self) -> &Sandbox {
-        self.sandbox.get_or_init(|| Sandbox::probe().at_most(self.level_max))
+        self.sandbox.get_or_init(|| {
+            let found = self.trial.as_deref().map_or_else(Sandbox::probe, Sandbox::recalled);
+            found.at_most(self.level_max)
+        })
     }
 }

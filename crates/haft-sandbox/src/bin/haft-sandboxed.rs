@@ -117,7 +117,7 @@ fn confined(
 ) -> Result<u8, String> {
     let cwd = env::current_dir().map_err(|error| error.to_string())?;
     let mut env: Vec<(OsString, OsString)> = env::vars_os().collect();
-    let suggested = profile.suggested_env(sandbox.report().level);
+    let suggested = profile.suggested_env(sandbox.level());
     env.extend(suggested.into_iter().map(|(name, value)| (name.into(), value.into())));
     let program = Program { program, args, env, cwd };
     let confined = sandbox.command(profile, &program).map_err(|error| error.to_string())?;

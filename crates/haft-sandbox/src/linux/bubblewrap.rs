@@ -17,7 +17,7 @@ use crate::spec::Spec;
 const PLACES: &[&str] =
     &["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap", "/run/current-system/sw/bin/bwrap"];
 
-pub(super) fn installed() -> Option<PathBuf> {
+pub(crate) fn installed() -> Option<PathBuf> {
     PLACES.iter().map(PathBuf::from).find(|path| path.exists())
 }
 

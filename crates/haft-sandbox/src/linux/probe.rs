@@ -4,42 +4,31 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use super::memory::Group;
-use super::{bubblewrap, launch, sys};
+use super::{launch, sys};
 use crate::profile::{Caches, Profile};
 use crate::report::{Level, Mechanism, Report, State};
 use crate::spec::{Failure, Program, Spec};
 
-/// Tries each way of confining, the strongest first, with the helper doing everything but starting a program.
-pub(crate) fn probe(helper: &Path) -> (Report, Option<PathBuf>) {
-    let installed = bubblewrap::installed();
-    let try_level = |level, profile: &Profile| attempt(helper, level, profile, installed.clone());
-    let plain = Profile::read_only();
-    let namespaces = try_level(Level::Namespaces, &plain);
-    let (wrapped, level) = match (&namespaces, &installed) {
-        (Ok(()), _) => (Err("not needed".to_owned()), Some(Level::Namespaces)),
-        (Err(_), None) => (Err("not installed".to_owned()), None),
-        (Err(_), Some(_)) => match try_level(Level::Bubblewrap, &plain) {
-            Ok(()) => (Ok(()), Some(Level::Bubblewrap)),
-            Err(why) => (Err(why), None),
-        },
-    };
-    let abi = sys::landlock_version();
-    // Without Landlock, what it would confine is not confined, so that level is not there at all.
-    let restricted = match abi {
-        0 => Err("the kernel has no Landlock, or it is switched off".to_owned()),
-        _ => try_level(Level::LandlockOnly, &plain),
-    };
-    let fallback = if restricted.is_ok() { Level::LandlockOnly } else { Level::None };
-    let level = level.unwrap_or(fallback);
-    let mut mechanisms = vec![mechanism("namespaces", namespaces, String::new())];
+/// The strongest way of confining that works here: the helper does everything but start a program.
+pub(crate) fn level(helper: &Path, bubblewrap: Option<&Path>) -> Level {
+    let by_strength = [Level::Namespaces, Level::Bubblewrap, Level::LandlockOnly];
+    let works = |level: &Level| attempt(helper, *level, bubblewrap).is_ok();
+    by_strength.into_iter().find(works).unwrap_or(Level::None)
+}
+
+/// Everything there is to know of a machine at this level, which takes longer.
+pub(crate) fn report(helper: &Path, level: Level, bubblewrap: Option<&Path>) -> Report {
+    let attempt = |level| attempt(helper, level, bubblewrap);
+    let mut mechanisms = vec![mechanism("namespaces", attempt(Level::Namespaces), String::new())];
     if level != Level::Namespaces {
-        mechanisms.push(mechanism("bubblewrap", wrapped, String::new()));
+        mechanisms.push(mechanism("bubblewrap", attempt(Level::Bubblewrap), String::new()));
     }
-    mechanisms.push(mechanism("landlock", restricted, format!("version {abi}")));
+    let abi = format!("version {}", sys::landlock_version());
+    mechanisms.push(mechanism("landlock", attempt(Level::LandlockOnly), abi));
     mechanisms.push(mechanism("caches", caches(helper, level), "private layers".to_owned()));
     mechanisms.push(mechanism("hosts", hosts(level), "single hosts, through a proxy".to_owned()));
     mechanisms.push(mechanism("memory", memory(), "of whole commands, by control group".to_owned()));
-    (Report { level, mechanisms }, installed)
+    Report { level, mechanisms }
 }
 
 fn mechanism(name: &'static str, result: Result<(), String>, detail: String) -> Mechanism {
@@ -81,13 +70,17 @@ fn caches(helper: &Path, level: Level) -> Result<(), String> {
     run(helper, &Spec { level, profile, program, bubblewrap: None })
 }
 
-fn attempt(
-    helper: &Path,
-    level: Level,
-    profile: &Profile,
-    bubblewrap: Option<PathBuf>,
-) -> Result<(), String> {
-    run(helper, &Spec { level, profile: profile.clone(), program: nothing(), bubblewrap })
+fn attempt(helper: &Path, level: Level, bubblewrap: Option<&Path>) -> Result<(), String> {
+    match level {
+        Level::Bubblewrap if bubblewrap.is_none() => return Err("not installed".to_owned()),
+        // Without Landlock, what it would confine is not confined, so that level is not there at all.
+        Level::LandlockOnly if sys::landlock_version() == 0 => {
+            return Err("the kernel has no Landlock, or it is switched off".to_owned());
+        }
+        Level::None | Level::LandlockOnly | Level::Bubblewrap | Level::Namespaces => {}
+    }
+    let (profile, bubblewrap) = (Profile::read_only(), bubblewrap.map(Path::to_path_buf));
+    run(helper, &Spec { level, profile, program: nothing(), bubblewrap })
 }
 
 /// No program: the helper stops where it would start one.

@@ -32,7 +32,7 @@ pub(crate) fn machine() -> &'static Sandbox {
 
 /// Whether everything can be held here. Where it cannot, a test that needs it has nothing to show.
 pub(crate) fn is_full() -> bool {
-    let level = machine().report().level;
+    let level = machine().level();
     if level < Level::Bubblewrap {
         eprintln!("NOT TESTED: this machine offers only: {level}");
     }
@@ -41,7 +41,7 @@ pub(crate) fn is_full() -> bool {
 
 /// Whether namespaces are our own, which also gives caches, exact statuses and signals.
 pub(crate) fn is_ours() -> bool {
-    is_full() && machine().report().level == Level::Namespaces
+    is_full() && machine().level() == Level::Namespaces
 }
 
 /// A workspace in `ws`, what must not be touched in `out`, a home in `home`.

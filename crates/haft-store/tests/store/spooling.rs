@@ -31,6 +31,22 @@ async fn what_is_spooled_is_kept_byte_for_byte_and_counted() {
 }
 
 #[tokio::test]
+async fn what_is_large_is_kept_whole_while_the_disk_takes_it() {
+    let (_dir, store) = fresh();
+    let session = SessionId::mint();
+    let mut spool = store.spool(&context(&session)).unwrap();
+    let piece = "a line of an output that does not end for long\n".repeat(20_000);
+    const PIECES: usize = 150;
+    for _ in 0..PIECES {
+        spool.write(piece.as_bytes()).unwrap();
+    }
+    let output = spool.keep().await.unwrap();
+    assert_eq!((output.bytes, output.lines), ((PIECES * piece.len()) as u64, PIECES as u64 * 20_000));
+    let kept = whole(&store, &session, &output.id).await;
+    assert!(kept.chunks(piece.len()).all(|chunk| chunk == piece.as_bytes()));
+}
+
+#[tokio::test]
 async fn a_secret_is_found_wherever_the_pieces_part() {
     let dir = tempfile::tempdir().unwrap();
     let redactor = Redactor::of_secrets(["hunter2-and-more".to_owned()]);

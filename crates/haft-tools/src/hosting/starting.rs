@@ -98,7 +98,7 @@ impl Hosting {
         }
         let sandbox = self.processes.sandbox();
         sandbox.check(&profile)?;
-        let suggested = profile.suggested_env(sandbox.report().level);
+        let suggested = profile.suggested_env(sandbox.level());
         let suggested = suggested.into_iter().map(|(name, value)| (name.into(), value.into()));
         let all = self.processes.environment.iter().cloned().chain(suggested).chain(env).collect();
         let directory: &Path = self.workspace.directory();

@@ -59,7 +59,7 @@ impl Processes {
     pub(crate) async fn filter(&self, filter: Filter<'_>) -> Result<Vec<u8>, FilterError> {
         let Filter { mut program, writable, readable, input, printed_bytes_max, limit } = filter;
         let profile = self.looking(writable, &readable);
-        let suggested = profile.suggested_env(self.sandbox().report().level);
+        let suggested = profile.suggested_env(self.sandbox().level());
         program.env.extend(suggested.into_iter().map(|(name, value)| (name.into(), value.into())));
         let (prepared, watch) = self.sandbox().command(&profile, &program)?.into_parts();
         let (taken, mut given) = io::pipe()?;

@@ -90,7 +90,7 @@ impl Reached {
 
     /// The refusals that have no other reason: a read-only file system, or what Landlock alone says of it.
     fn sure(&self, output: &str, processes: &Processes) -> Vec<Refusal> {
-        let says_less = processes.sandbox().report().level == Level::LandlockOnly;
+        let says_less = processes.sandbox().level() == Level::LandlockOnly;
         let is_sure = |line: &&str| {
             says_less || ["ead-only file system", "EROFS"].iter().any(|words| line.contains(words))
         };

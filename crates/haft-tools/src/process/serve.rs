@@ -32,7 +32,7 @@ impl Processes {
             }
             profile.limits.memory_bytes = self.confinement.memory_bytes.or(profile.limits.memory_bytes);
         }
-        let suggested = profile.suggested_env(self.sandbox().report().level);
+        let suggested = profile.suggested_env(self.sandbox().level());
         program.env.extend(suggested.into_iter().map(|(name, value)| (name.into(), value.into())));
         let (mut starting, watch) = self.sandbox().command(&profile, &program)?.into_parts();
         let (taken, input) = io::pipe()?;

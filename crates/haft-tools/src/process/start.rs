@@ -60,7 +60,7 @@ impl Processes {
         let is_terminal = streams == Streams::Terminal;
         profile.terminal = is_terminal;
         let mut env = self.environment.clone();
-        let suggested = profile.suggested_env(self.sandbox().report().level);
+        let suggested = profile.suggested_env(self.sandbox().level());
         env.extend(suggested.into_iter().map(|(name, value)| (name.into(), value.into())));
         env.extend(is_terminal.then(|| ("TERM".into(), TERM.into())));
         env.extend(added);

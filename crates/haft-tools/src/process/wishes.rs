@@ -137,7 +137,7 @@ impl Widened {
     fn network(&mut self, wish: &NetworkWish, processes: &Processes, script: &str) -> Result<(), WishError> {
         let confinement = &processes.confinement;
         let action = || Action::new("network");
-        let level = processes.sandbox().report().level;
+        let level = processes.sandbox().level();
         let has_hosts = processes.sandbox().holds_hosts();
         if confinement.network {
             self.profile.network = Network::Host;

@@ -1,0 +1,45 @@
+//! That a machine was tried and holds everything, remembered so that the next process need not try again.
+//!
+//! The file is a hint, not a promise: a command that cannot be confined as it says is not run, and the hint is forgotten.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// What a trial depends on, each read anew: the kernel's start, the namespaces we are in, and what a person may switch.
+const CIRCUMSTANCES: [&str; 4] = [
+    "/proc/sys/kernel/random/boot_id",
+    "/proc/sys/user/max_user_namespaces",
+    "/proc/sys/kernel/unprivileged_userns_clone",
+    "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
+];
+const NAMESPACES: [&str; 4] = ["user", "mnt", "pid", "net"];
+
+/// Whether namespaces of our own worked here, with this helper, when somebody last tried.
+pub(crate) fn is_remembered(file: &Path, helper: &Path) -> bool {
+    circumstances(helper).is_some_and(|now| fs::read_to_string(file).is_ok_and(|then| then == now))
+}
+
+/// Remembers that they do. Where that fails, the next process tries again, as if nobody had.
+pub(crate) fn remember(file: &Path, helper: &Path) {
+    if let Some(now) = circumstances(helper) {
+        let _tried_again = fs::write(file, now);
+    }
+}
+
+/// Forgets it, because it is no longer so.
+pub(crate) fn forget(file: &Path) {
+    let _tried_again = fs::remove_file(file);
+}
+
+/// Everything that the answer depends on, as text; nothing where it cannot be told.
+fn circumstances(helper: &Path) -> Option<String> {
+    let program = fs::metadata(helper).ok()?;
+    let made = (program.dev(), program.ino(), program.size(), program.mtime(), program.mtime_nsec());
+    // Not every kernel has every switch.
+    let switches = CIRCUMSTANCES.map(|path| fs::read_to_string(path).unwrap_or_default());
+    let namespaces =
+        NAMESPACES.map(|kind| fs::read_link(format!("/proc/self/ns/{kind}")).unwrap_or_default());
+    let who = rustix::process::geteuid().as_raw();
+    Some(format!("{who} {made:?} {switches:?} {namespaces:?}\n"))
+}
