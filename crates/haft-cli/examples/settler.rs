@@ -106,7 +106,7 @@ impl Desk for BareDesk {
         let mut child = command.spawn().map_err(lost)?;
         match (child.stdin.take(), child.stdout.take(), child.stderr.take()) {
             (Some(input), Some(output), Some(words)) => Ok(Launched {
-                input: Box::new(input),
+                input: input.into(),
                 output: Box::new(output),
                 words: Box::new(words),
                 // It ends with its input.

@@ -1,15 +1,16 @@
 //! One running host: a process that serves one file, spoken to in lines of JSON.
 //!
-//! Two threads of its own speak and listen, so a host that does not read keeps nobody waiting. Whoever stops waiting for
+//! Threads of its own listen, and speak where it does not keep up, so a host that does not read keeps nobody waiting. Whoever stops waiting for
 //! an answer has the host told so; one that does not answer then either is killed, with everything it started.
 
+mod outbox;
 mod shared;
 mod stripping;
 
 use std::any::Any;
-use std::io::{Read, Write};
+use std::io::Read;
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use std::sync::mpsc;
 use std::time::Duration;
 
 use haft::ToolContext;
@@ -17,6 +18,7 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
+use self::outbox::Outbox;
 use self::shared::{Shared, Waiting};
 use crate::desk::Desk;
 use crate::error::HostError;
@@ -38,7 +40,7 @@ const PULSE: Duration = Duration::from_millis(500);
 /// A process that was started to serve a file, with our ends of its streams.
 pub struct Launched {
     /// What it is told.
-    pub input: Box<dyn Write + Send>,
+    pub input: OwnedFd,
     /// What it says.
     pub output: Box<dyn Read + Send>,
     /// What it writes beside that.
@@ -64,16 +66,9 @@ pub(crate) struct Host {
 impl Host {
     /// Begins to speak with a host that was started.
     pub(crate) fn new(launched: Launched, desk: Arc<dyn Desk>) -> std::io::Result<Host> {
-        let Launched { mut input, output, words, holds } = launched;
-        let (outbox, letters) = mpsc::sync_channel::<String>(OUTBOX_MAX);
-        let shared = Arc::new(Shared::new(desk, outbox, holds));
+        let Launched { input, output, words, holds } = launched;
+        let shared = Arc::new(Shared::new(desk, Outbox::open(input, OUTBOX_MAX)?, holds));
         let thread = |name: &str| std::thread::Builder::new().name(name.to_owned());
-        thread("haft-host-say").spawn(move || {
-            // One that is gone reads no more, and the thread that listens notices.
-            let _gone = letters
-                .into_iter()
-                .try_for_each(|line| input.write_all(line.as_bytes()).and_then(|()| input.flush()));
-        })?;
         let beside = thread("haft-host-words").spawn({
             let shared = shared.clone();
             move || shared.keep_words(words)

@@ -19,6 +19,8 @@ const COLD: usize = 11;
 const WARM: usize = 2001;
 const STARTS: usize = 41;
 const FILES: usize = 50;
+/// So many plugins more than one.
+const MORE: usize = 8;
 const BUN: [&str; 2] = ["bun@1.3.2", "zod@4.1.8"];
 /// How long a call is waited for that says when it has begun.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -49,7 +51,7 @@ import { writeFileSync } from "node:fs"
 
 export default tool({
   description: "Stays", args: { name: tool.schema.string() },
-  async execute() { writeFileSync("begun", ""); await new Promise((done) => setTimeout(done, 60_000)); return "" },
+  async execute(args) { writeFileSync(args.name, ""); await new Promise((done) => setTimeout(done, 60_000)); return "" },
 })
 "#;
 /// With everything in it: opencode leaves it to the model to know defaults.
@@ -189,27 +191,47 @@ fn starts(bench: &Bench) -> Result<()> {
     Ok(())
 }
 
-/// What the processes behind one call hold for themselves, haft apart.
+/// What one more plugin adds to the memory of a machine on which others are loaded already, with all of its processes.
+/// Pages of the program that they have in common count once.
 fn memory(bench: &Bench) -> Result<()> {
-    let directory = bench.project("memory", &[("stays.ts".to_owned(), STAYS)])?;
-    let mut haft = bench.haft(&directory, &["call", "stays", INPUT]).stdout(Stdio::null()).spawn()?;
+    let (one, many) = (held(bench, 1)?, held(bench, 1 + MORE)?);
+    println!(
+        "\nmemory that one more loaded plugin takes: {:.1} MB, with all its processes (aim 3); of its engine alone, private and written to: {:.1} MB",
+        (many.shared - one.shared) as f64 / 1024.0 / MORE as f64,
+        one.written as f64 / 1024.0
+    );
+    Ok(())
+}
+
+/// What processes hold, in KiB.
+struct Held {
+    /// Of all of them, each page by the part that a process has in it.
+    shared: u64,
+    /// By the one that has most, for itself.
+    written: u64,
+}
+
+/// What the processes behind so many tools that stay hold, haft apart.
+fn held(bench: &Bench, tools: usize) -> Result<Held> {
+    let names: Vec<String> = (0..tools).map(|at| format!("stays{at}")).collect();
+    let files: Vec<(String, &str)> = names.iter().map(|name| (format!("{name}.ts"), STAYS)).collect();
+    let directory = bench.project(&format!("memory{tools}"), &files)?;
+    let call = |name: &String| json!({ "tool": name, "parameters": { "name": name } });
+    let calls = json!({ "tool_calls": names.iter().map(call).collect::<Vec<_>>() }).to_string();
+    let mut haft = bench.haft(&directory, &["call", "batch", &calls]).stdout(Stdio::null()).spawn()?;
     let begun = Instant::now();
-    while !directory.join("begun").exists() {
-        ensure!(begun.elapsed() < PATIENCE, "the tool does not begin");
+    while !names.iter().all(|name| directory.join(name).exists()) {
+        ensure!(begun.elapsed() < PATIENCE, "the tools do not begin");
         std::thread::sleep(Duration::from_millis(10));
     }
     let below = descendants(haft.id())?;
-    let held: Vec<u64> = below.iter().map(|id| private_kib(*id)).collect::<Result<_>>()?;
+    let each: Vec<(u64, u64)> = below.iter().map(|id| memory_of(*id)).collect::<Result<_>>()?;
     haft.kill()?;
     haft.wait()?;
-    let (all, most) = (held.iter().sum::<u64>(), held.iter().max().copied().unwrap_or_default());
-    println!(
-        "\nprivate memory of a loaded plugin: {:.1} MB in {} processes, the engine {:.1} MB (aim 3)",
-        all as f64 / 1024.0,
-        held.len(),
-        most as f64 / 1024.0
-    );
-    Ok(())
+    Ok(Held {
+        shared: each.iter().map(|(shared, _)| shared).sum(),
+        written: each.iter().map(|(_, written)| *written).max().unwrap_or_default(),
+    })
 }
 
 fn descendants(of: u32) -> Result<Vec<u32>> {
@@ -225,11 +247,12 @@ fn descendants(of: u32) -> Result<Vec<u32>> {
     Ok(found.split_off(1))
 }
 
-fn private_kib(process: u32) -> Result<u64> {
+/// The part that a process has in its pages, and what it alone has written to, in KiB.
+fn memory_of(process: u32) -> Result<(u64, u64)> {
     let told = fs::read_to_string(format!("/proc/{process}/smaps_rollup"))?;
     let of = |key: &str| {
         let line = told.lines().find_map(|line| line.strip_prefix(key))?;
         line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()
     };
-    Ok(of("Private_Clean:").unwrap_or(0) + of("Private_Dirty:").unwrap_or(0))
+    Ok((of("Pss:").unwrap_or(0), of("Private_Dirty:").unwrap_or(0)))
 }

@@ -270,7 +270,7 @@ impl Desk for CliDesk {
             other @ (HostingError::Sandbox(_) | HostingError::Start(_)) => LaunchError::Start(other.to_string()),
         })?;
         Ok(Launched {
-            input: Box::new(hosted.input),
+            input: hosted.input.into(),
             output: Box::new(hosted.output),
             words: Box::new(hosted.words),
             holds: Box::new(hosted.held),

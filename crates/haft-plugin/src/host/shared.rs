@@ -3,7 +3,6 @@
 use std::any::Any;
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read};
-use std::sync::mpsc;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -14,6 +13,7 @@ use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
 use super::Pulse;
+use super::outbox::{Outbox, Untold};
 use super::stripping::Stripping;
 use crate::desk::{Desk, Unanswered};
 use crate::error::HostError;
@@ -30,7 +30,7 @@ pub(super) struct Shared {
     desk: Arc<dyn Desk>,
     stripping: Stripping,
     runtime: tokio::runtime::Handle,
-    outbox: Mutex<Option<mpsc::SyncSender<String>>>,
+    outbox: Mutex<Option<Outbox>>,
     holds: Mutex<Option<Box<dyn Any + Send>>>,
     state: Mutex<State>,
     words: Mutex<Vec<u8>>,
@@ -94,11 +94,7 @@ impl Waiting {
 }
 
 impl Shared {
-    pub(super) fn new(
-        desk: Arc<dyn Desk>,
-        outbox: mpsc::SyncSender<String>,
-        holds: Box<dyn Any + Send>,
-    ) -> Shared {
+    pub(super) fn new(desk: Arc<dyn Desk>, outbox: Outbox, holds: Box<dyn Any + Send>) -> Shared {
         Shared {
             desk,
             runtime: tokio::runtime::Handle::current(),
@@ -114,7 +110,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn outbox(&self) -> MutexGuard<'_, Option<mpsc::SyncSender<String>>> {
+    pub(super) fn outbox(&self) -> MutexGuard<'_, Option<Outbox>> {
         self.outbox.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -137,14 +133,14 @@ impl Shared {
 
     pub(super) fn say(&self, what: &Value) -> Result<(), HostError> {
         let line = format!("{what}\n");
-        let sent = self.outbox().as_ref().map(|outbox| outbox.try_send(line));
-        match sent {
+        let told = self.outbox().as_mut().map(|outbox| outbox.tell(line.into_bytes()));
+        match told {
             Some(Ok(())) => Ok(()),
-            Some(Err(mpsc::TrySendError::Full(_))) => {
+            Some(Err(Untold::Full)) => {
                 self.end("it does not read what it is told".to_owned());
                 Err(self.gone())
             }
-            Some(Err(mpsc::TrySendError::Disconnected(_))) | None => Err(self.gone()),
+            Some(Err(Untold::Gone)) | None => Err(self.gone()),
         }
     }
 
