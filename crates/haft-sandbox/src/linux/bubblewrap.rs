@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::FileTypeExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -21,23 +21,36 @@ pub(crate) fn installed() -> Option<PathBuf> {
     PLACES.iter().map(PathBuf::from).find(|path| path.exists())
 }
 
+/// What bubblewrap has to know besides what is to be run.
+#[derive(Clone, Copy)]
+pub(super) struct Wrapping<'a> {
+    pub(super) read_only: &'a [PathBuf],
+    /// Where it says what it cannot do.
+    pub(super) complaints: &'a OwnedFd,
+}
+
 /// Becomes bubblewrap, which starts the inner helper, which becomes the command. Returns only what went wrong.
-pub(super) fn become_it(spec: &Spec, read_only: &[PathBuf], results: &OwnedFd) -> Told {
-    match try_become_it(spec, read_only, results) {
+pub(super) fn become_it(spec: &Spec, wrapping: Wrapping<'_>, results: &OwnedFd) -> Told {
+    match try_become_it(spec, wrapping, results) {
         Ok(error) => Told::Setup(format!("could not start bubblewrap: {error}")),
         Err(error) => Told::Setup(format!("could not prepare bubblewrap: {error}")),
     }
 }
 
-fn try_become_it(spec: &Spec, read_only: &[PathBuf], results: &OwnedFd) -> std::io::Result<std::io::Error> {
+fn try_become_it(spec: &Spec, wrapping: Wrapping<'_>, results: &OwnedFd) -> std::io::Result<std::io::Error> {
+    let Wrapping { read_only, complaints } = wrapping;
     let program = spec.bubblewrap.as_deref().ok_or_else(|| std::io::Error::other("it is not installed"))?;
     let me = std::env::current_exe()?;
     let instruction = launch::instruction(spec)?;
     let results = results.try_clone()?;
+    // What bubblewrap itself complains of does not belong to what the command prints.
+    let stderr = std::io::stderr().as_fd().try_clone_to_owned()?;
+    rustix::stdio::dup2_stderr(complaints)?;
     let mut command = Command::new(program);
     command.args(arguments(spec, read_only, &me)).arg("--").arg(&me).arg(helper::INNER);
-    command.arg(instruction.as_raw_fd().to_string()).arg(results.as_raw_fd().to_string());
-    sys::inherit(&mut command, vec![instruction, results]);
+    let kept = vec![instruction, results, stderr];
+    command.args(kept.iter().map(|fd| fd.as_raw_fd().to_string()));
+    sys::inherit(&mut command, kept);
     sys::unblock_signals()?;
     Ok(command.env_clear().exec())
 }

@@ -61,7 +61,7 @@ fn outer(args: &[OsString]) -> io::Result<()> {
     }
     match understood(instruction).and_then(|spec| run(&spec, &channel, &signals)) {
         Ok((ended, removed)) => {
-            let Ended { status, mut told, refused, has_run_out } = ended;
+            let Ended { status, mut told, refused, has_run_out, .. } = ended;
             let is_run = told.is_empty();
             told.extend(removed.into_iter().map(Told::Removed));
             told.extend(refused.into_iter().map(Told::Refused));
@@ -83,12 +83,12 @@ fn is_told_to_go(mut channel: &UnixStream, signals: &Signals) -> io::Result<bool
         let mut fds = [PollFd::new(signals, PollFlags::IN), PollFd::new(channel, PollFlags::IN)];
         rustix::io::retry_on_intr(|| poll(&mut fds, None))?;
         let [on_signals, on_channel] = fds.map(|fd| !fd.revents().is_empty());
-        if on_channel {
-            let mut word = [0];
-            return Ok(channel.read(&mut word)? == 1 && word == [GO]);
-        }
+        // Those that are there already came before the instruction, or as good as.
         if on_signals {
             signals.next()?;
+        } else if on_channel {
+            let mut word = [0];
+            return Ok(channel.read(&mut word)? == 1 && word == [GO]);
         }
     }
 }
@@ -104,9 +104,10 @@ fn run(spec: &Spec, channel: &UnixStream, signals: &Signals) -> io::Result<(Ende
 
 /// What bubblewrap starts: confines itself and becomes the command.
 fn inner(args: &[OsString]) -> io::Result<()> {
-    let [instruction, result] = descriptors(args)?;
+    let [instruction, result, stderr] = descriptors(args)?;
     let mut result = File::from(result);
     sys::close_on_exec_from(3)?;
+    rustix::stdio::dup2_stderr(stderr)?;
     let told = match understood(instruction) {
         Ok(spec) => {
             tell(&mut result, &[Told::Begun]);
@@ -118,13 +119,13 @@ fn inner(args: &[OsString]) -> io::Result<()> {
     sys::exit_now(NOT_RUN)
 }
 
-fn descriptors(args: &[OsString]) -> io::Result<[OwnedFd; 2]> {
-    let [first, second] = args else { return Err(io::Error::other("two descriptors are expected")) };
-    let number = |text: &OsString| {
+fn descriptors<const N: usize>(args: &[OsString]) -> io::Result<[OwnedFd; N]> {
+    let taken = args.iter().map(|text| {
         let number = text.to_str().and_then(|text| text.parse().ok());
-        number.ok_or_else(|| io::Error::other("a descriptor is a number"))
-    };
-    Ok([sys::inherited(number(first)?)?, sys::inherited(number(second)?)?])
+        sys::inherited(number.ok_or_else(|| io::Error::other("a descriptor is a number"))?)
+    });
+    let taken: Vec<OwnedFd> = taken.collect::<io::Result<_>>()?;
+    taken.try_into().map_err(|_| io::Error::other(format!("{N} descriptors are expected")))
 }
 
 fn understood(instruction: OwnedFd) -> io::Result<Spec> {

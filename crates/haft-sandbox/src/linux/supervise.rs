@@ -13,6 +13,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, kill_process_group, wait};
 
+use super::bubblewrap::Wrapping;
 use super::guard::Guard;
 use super::memory::{self, Group};
 use super::proxy::Proxy;
@@ -25,6 +26,10 @@ use crate::profile::{Access, Network};
 use crate::report::Level;
 use crate::spec::Spec;
 
+/// So often bubblewrap is started: a socket that it is to cover may be gone by the time that it looks for it.
+const BUBBLEWRAP_TRIES: usize = 5;
+/// So much of what bubblewrap complains of is told.
+const COMPLAINT_BYTES_MAX: u64 = 4 << 10;
 /// How often what must not appear is looked for while a command runs.
 const LOOK_AGAIN_NANOSECONDS: i64 = 20_000_000;
 
@@ -37,6 +42,8 @@ pub(super) struct Ended {
     pub(super) refused: Vec<String>,
     /// Whether it was ended because it wanted more memory than it may have.
     pub(super) has_run_out: bool,
+    /// Whether bubblewrap gave up before it came to the command.
+    was_not_begun: bool,
 }
 
 /// Has a command's memory counted together. Where that is not allowed, each process is limited by itself.
@@ -68,8 +75,21 @@ enum Head {
 
 /// Runs the command and waits until nothing is left of it.
 pub(super) fn run(spec: &Spec, guard: &Guard, channel: &UnixStream, signals: &Signals) -> io::Result<Ended> {
+    let mut ended = run_once(spec, guard, channel, signals)?;
+    for _ in 1..BUBBLEWRAP_TRIES {
+        // Whoever ended it by a signal does not want it again.
+        if !ended.was_not_begun || ended.status.code().is_none() {
+            break;
+        }
+        ended = run_once(spec, guard, channel, signals)?;
+    }
+    Ok(ended)
+}
+
+fn run_once(spec: &Spec, guard: &Guard, channel: &UnixStream, signals: &Signals) -> io::Result<Ended> {
     let read_only = &guard.read_only;
     let (result, results) = pipe_with(PipeFlags::CLOEXEC)?;
+    let (complaint, complaints) = pipe_with(PipeFlags::CLOEXEC)?;
     let group = spec.profile.limits.memory_bytes.and_then(Group::make);
     let (head, proxy) = match (spec.profile.access, spec.level) {
         (Access::Full, _) => (bare(spec, results, Kind::Free, group.as_ref())?, None),
@@ -77,7 +97,8 @@ pub(super) fn run(spec: &Spec, guard: &Guard, channel: &UnixStream, signals: &Si
             in_namespaces(spec, read_only, results, signals, group.as_ref())?
         }
         (Access::Confined, Level::Bubblewrap) => {
-            (bare(spec, results, Kind::Wrapped(read_only), group.as_ref())?, None)
+            let wrapping = Wrapping { read_only, complaints: &complaints };
+            (bare(spec, results, Kind::Wrapped(wrapping), group.as_ref())?, None)
         }
         (Access::Confined, Level::LandlockOnly) => {
             (bare(spec, results, Kind::Restricted, group.as_ref())?, None)
@@ -92,9 +113,16 @@ pub(super) fn run(spec: &Spec, guard: &Guard, channel: &UnixStream, signals: &Si
     }
     let has_run_out = group.is_some_and(|group| group.has_run_out());
     let level = if spec.profile.access == Access::Full { Level::None } else { spec.level };
-    let (inside, told) = said(result, level);
+    let Said { status: inside, mut told, has_begun } = said(result);
+    let was_not_begun = level == Level::Bubblewrap && !has_begun && told.is_empty();
+    drop(complaints);
+    if was_not_begun {
+        let mut words = String::new();
+        File::from(complaint).take(COMPLAINT_BYTES_MAX).read_to_string(&mut words).ok();
+        told.push(Told::Setup(format!("bubblewrap failed: {}", words.trim())));
+    }
     let refused = proxy.map(|proxy| proxy.refused()).unwrap_or_default();
-    Ok(Ended { status: inside.unwrap_or(status), told, refused, has_run_out })
+    Ok(Ended { status: inside.unwrap_or(status), told, refused, has_run_out, was_not_begun })
 }
 
 fn in_namespaces(
@@ -145,7 +173,7 @@ fn in_namespaces(
 enum Kind<'a> {
     Free,
     Restricted,
-    Wrapped(&'a [PathBuf]),
+    Wrapped(Wrapping<'a>),
 }
 
 fn bare(spec: &Spec, results: OwnedFd, kind: Kind<'_>, group: Option<&Group>) -> io::Result<Head> {
@@ -162,7 +190,7 @@ fn bare(spec: &Spec, results: OwnedFd, kind: Kind<'_>, group: Option<&Group>) ->
             let told = match kind {
                 Kind::Free => confine::become_free_command(spec),
                 Kind::Restricted => confine::become_command(spec, &confine::usual_places(&spec.profile)),
-                Kind::Wrapped(read_only) => bubblewrap::become_it(spec, read_only, &results),
+                Kind::Wrapped(wrapping) => bubblewrap::become_it(spec, wrapping, &results),
             };
             super::helper::tell(&mut File::from(results), &[told]);
             sys::exit_now(1)
@@ -212,8 +240,16 @@ fn pass_on(head: &Head, signal: i32) {
     };
 }
 
-/// What was said from inside, with the command's own status if it came to one.
-fn said(result: OwnedFd, level: Level) -> (Option<ExitStatus>, Vec<Told>) {
+/// What was said from inside.
+struct Said {
+    /// The command's own status, if it came to one.
+    status: Option<ExitStatus>,
+    told: Vec<Told>,
+    /// Whether bubblewrap has come to the command.
+    has_begun: bool,
+}
+
+fn said(result: OwnedFd) -> Said {
     let mut bytes = Vec::new();
     File::from(result).read_to_end(&mut bytes).ok();
     let (mut rest, mut told, mut status, mut has_begun) = (bytes.as_slice(), Vec::new(), None, false);
@@ -228,10 +264,7 @@ fn said(result: OwnedFd, level: Level) -> (Option<ExitStatus>, Vec<Told>) {
             Told::Begun => has_begun = true,
         }
     }
-    if level == Level::Bubblewrap && !has_begun && told.is_empty() {
-        told.push(Told::Setup("bubblewrap failed; its message is in the output".to_owned()));
-    }
-    (status, told)
+    Said { status, told, has_begun }
 }
 
 /// Sockets of the host that have a path. To connect to one is not to write a file, so mounts do not prevent it.
