@@ -62,16 +62,36 @@ fn run_suites(
         board.run("doc tests", || suites::doc(environment));
     }
     run_built(board, environment, built, Kind::Integration);
+    bubblewrap(board, missing, environment, built);
     javascript(board, missing, built);
     if extent == Extent::Full && suites::has_shuttle() {
         board.run("haft shuttle", || suites::shuttle(environment));
     }
 }
 
+/// The sandbox once more, in the way that is for hosts where only bubblewrap may make namespaces.
+fn bubblewrap(board: &mut Board, missing: &[&Prerequisite], environment: &Environment, built: &[Artifact]) {
+    if is_missing(missing, "bwrap") {
+        return;
+    }
+    let environment = environment.with("HAFT_TEST_LEVEL", "bubblewrap");
+    let sandboxed = |artifact: &&Artifact| {
+        artifact.kind == Kind::Integration
+            && suites::BY_BUBBLEWRAP.contains(&suites::title(artifact).as_str())
+    };
+    for artifact in built.iter().filter(sandboxed) {
+        let title = format!("{} by bubblewrap", suites::title(artifact));
+        board.run(&title, || suites::run(&environment, artifact));
+    }
+}
+
+fn is_missing(missing: &[&Prerequisite], program: &str) -> bool {
+    missing.iter().any(|prerequisite| prerequisite.program == program)
+}
+
 /// The JavaScript of plugins, each part against what it stands in for.
 fn javascript(board: &mut Board, missing: &[&Prerequisite], built: &[Artifact]) {
-    let is_missing = |program: &str| missing.iter().any(|prerequisite| prerequisite.program == program);
-    if is_missing("node") {
+    if is_missing(missing, "node") {
         return;
     }
     board.run("haft-plugin checks on node", || suites::checks(&[]));
@@ -81,7 +101,7 @@ fn javascript(board: &mut Board, missing: &[&Prerequisite], built: &[Artifact]) 
             suites::checks(&["--engine".as_ref(), host.as_os_str()])
         });
     }
-    if !is_missing("zod") {
+    if !is_missing(missing, "zod") {
         board.run("haft-plugin zod against the package", suites::zod);
     }
 }

@@ -40,6 +40,7 @@ const PREREQUISITES: &[Prerequisite] = &[
     Prerequisite { program: "strace",  package: Apt("strace"),     suite: "durable before visible, and what scripts execute, seen from the kernel" },
     Prerequisite { program: "sqlite3", package: Apt("sqlite3"),    suite: "the store, seen from outside" },
     Prerequisite { program: "tmux",    package: Apt("tmux"),       suite: "conversations on a real terminal" },
+    Prerequisite { program: "bwrap",   package: Apt("bubblewrap"), suite: "the sandbox by bubblewrap" },
     Prerequisite { program: "clangd",  package: Apt("clangd"),     suite: "language servers: clangd" },
     Prerequisite { program: "node",    package: Apt("nodejs"),     suite: "language servers that misbehave" },
     Prerequisite { program: "npm",     package: Apt("npm"),        suite: "language servers that come from npm" },

@@ -11,6 +11,9 @@ use anyhow::{Context, Result};
 use super::prerequisites::{Prerequisite, modules};
 use crate::cargo::{Artifact, Kind, cargo, root, run as run_command};
 
+/// The suites that say the same of the sandbox however it is made.
+pub(super) const BY_BUBBLEWRAP: [&str; 2] = ["haft-sandbox escape", "haft-sandbox lifetime"];
+
 const SHUTTLE: &str = "shuttle";
 /// Tells tests which programs are absent, separated by spaces; unset when there are all.
 const MISSING: &str = "HAFT_TEST_MISSING";
@@ -29,6 +32,12 @@ impl Environment {
             variables.push((MISSING.to_owned(), programs.join(" ").into()));
         }
         Environment(variables)
+    }
+
+    /// The same with one variable more.
+    pub(super) fn with(&self, name: &str, value: &str) -> Environment {
+        let more = std::iter::once((name.to_owned(), value.into()));
+        Environment(self.0.iter().cloned().chain(more).collect())
     }
 
     fn give(&self, command: &mut Command) {
