@@ -67,6 +67,21 @@ impl Address {
         url
     }
 
+    /// The address with every escape undone, as a server may read it: `%70` is a `p` to it, and `%2F` may be a slash.
+    pub(crate) fn unescaped(&self) -> String {
+        let (url, mut plain) = (self.without_fragment(), Vec::new());
+        let mut rest = url.as_str().as_bytes();
+        while let [first, after @ ..] = rest {
+            let digits = after.first_chunk::<2>().filter(|_| *first == b'%');
+            let digits = digits.filter(|digits| digits.iter().all(u8::is_ascii_hexdigit));
+            let escaped =
+                digits.and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
+            plain.push(escaped.unwrap_or(*first));
+            rest = if escaped.is_some() { &after[2..] } else { after };
+        }
+        String::from_utf8_lossy(&plain).into_owned()
+    }
+
     /// The scheme, host and port, and nothing that could be secret.
     pub fn origin(&self) -> String {
         self.0.origin().ascii_serialization()
@@ -165,6 +180,18 @@ mod tests {
         ];
         for (text, endpoint) in rows {
             assert_eq!(Address::parse(text).unwrap().endpoint(), endpoint, "{text}");
+        }
+    }
+
+    #[test]
+    fn escapes_are_undone_once() {
+        for (text, plain) in [
+            ("http://a/%70rivate/x", "http://a/private/x"),
+            ("http://a/b%2Fc%2fd?%71=%41#e", "http://a/b/c/d?q=A"),
+            ("http://a/%2570", "http://a/%70"),
+            ("http://a/%zz%+1%7%e2%82%ac%", "http://a/%zz%+1%7€%"),
+        ] {
+            assert_eq!(Address::parse(text).unwrap().unescaped(), plain);
         }
     }
 

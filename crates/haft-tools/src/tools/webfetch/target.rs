@@ -81,12 +81,14 @@ impl Outgoing for FetchTarget {
     }
 }
 
-/// Whether an address may be fetched. Rules speak of it in its normal form; "always" means its host.
+/// Whether an address may be fetched. Rules speak of it in its normal form, and those that deny also of what a server makes
+/// of it; "always" means its host.
 pub(crate) fn question(address: &Address) -> Question {
     let url = address.without_fragment();
     let mut resource = Resource::new(url.as_str());
     if url.path() == "/" && url.query().is_none() {
         resource = resource.or(url.as_str().trim_end_matches('/'));
     }
+    let resource = resource.or_forbidden_as(address.unescaped());
     Question::new(Action::new(ACTION), resource).saving(format!("{}/*", address.origin()))
 }

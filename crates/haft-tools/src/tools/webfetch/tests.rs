@@ -84,6 +84,11 @@ fn rules_decide_by_address_in_whatever_spelling() {
         let refused = bench.rejected("webfetch", json!({ "url": format!("http://{host}:{}/", site.port()) }));
         assert!(refused.contains("permission denied"), "{host}: {refused}");
     }
+    let bench = Bench::new().denying(&[("webfetch", "*/private/*")]);
+    for path in ["private/a", "%70rivate/a", "priv%61te%2Fa", "x/../private/a", "x/%2e%2e/private/a"] {
+        let refused = bench.rejected("webfetch", json!({ "url": site.url(&format!("/{path}")) }));
+        assert!(refused.contains("permission denied"), "{path}: {refused}");
+    }
     // What a model writes can be denied too, also where it means something else.
     let bench = Bench::new().denying(&[("webfetch", "http://2130706433*")]);
     bench.rejected("webfetch", json!({ "url": format!("http://2130706433:{}/", site.port()) }));
