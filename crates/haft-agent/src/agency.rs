@@ -196,12 +196,17 @@ impl Agency {
         Ok(Conversation::new(self.clone(), lease, agent, served, history, pruned, waits))
     }
 
+    /// Whether a conversation is under way in a session, here in this process.
+    pub fn is_under_way(&self, session: &SessionId) -> bool {
+        self.map().contains_key(session)
+    }
+
     /// How many tasks of a session go on in the background.
     pub fn tasks_in_background(&self, session: &SessionId) -> usize {
         self.map().get(session).map_or(0, |under_way| under_way.untold)
     }
 
-    /// What waits to be said in a session; as long as tasks go on in the background, what comes of them.
+    /// What waits to be said and answered in a session; as long as tasks go on in the background, what comes of them.
     pub async fn next_note(&self, session: &SessionId) -> Option<Note> {
         let inbox = &self.parts().inbox;
         loop {
@@ -209,7 +214,7 @@ impl Agency {
             told.as_mut().enable();
             let is_last = self.tasks_in_background(session) == 0;
             // A task tells before it stops counting, so nothing comes after this look.
-            match inbox.take(session) {
+            match inbox.take_question(session) {
                 Some(note) => return Some(note),
                 None if is_last => return None,
                 None => {}

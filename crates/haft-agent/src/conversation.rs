@@ -229,6 +229,9 @@ impl Conversation {
                         () = interrupt.fired() => return Ok(End::Interrupted),
                     };
                     let Some(note) = note else { return Ok(End::Done) };
+                    while let Some(aside) = self.agency.parts().inbox.take_aside(self.session()) {
+                        self.add(aside).await?;
+                    }
                     self.add(note).await?;
                     // A new question deserves as many steps as the first.
                     steps = 0;
@@ -263,7 +266,7 @@ impl Conversation {
     async fn next_note(&self) -> Option<Note> {
         match self.waits_for_tasks {
             true => self.agency.next_note(self.session()).await,
-            false => self.agency.parts().inbox.take(self.session()),
+            false => self.agency.parts().inbox.take_question(self.session()),
         }
     }
 

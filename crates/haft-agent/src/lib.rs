@@ -21,6 +21,7 @@ mod interrupt;
 mod past;
 mod pruning;
 mod reading;
+mod recalling;
 mod scripted;
 mod step;
 mod tasks;
@@ -32,4 +33,5 @@ pub use influence::{
     Compacted, Influence, Influenced, Moment, Recalled, RecalledResult, Summarising, TextPlace, Uninfluenced,
 };
 pub use interrupt::Interrupt;
+pub use recalling::{recall, since_summary};
 pub use scripted::{Script, ScriptError};

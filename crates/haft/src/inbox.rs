@@ -18,12 +18,19 @@ pub struct Note {
     pub agent: Option<AgentId>,
     /// What is said.
     pub parts: Vec<Part>,
+    /// Whether it is only there to be known: nobody is asked to answer it, and it is said along with something else.
+    pub is_aside: bool,
 }
 
 impl Note {
     /// Something to be said to whoever works.
     pub fn new(parts: Vec<Part>) -> Note {
-        Note { id: MessageId::mint(), agent: None, parts }
+        Note { id: MessageId::mint(), agent: None, parts, is_aside: false }
+    }
+
+    /// The same, but nobody is to answer it.
+    pub fn aside(self) -> Note {
+        Note { is_aside: true, ..self }
     }
 
     /// The same, said to this agent.
@@ -65,6 +72,12 @@ impl Waiting {
             Some(waiting) => *waiting = note,
             None => self.notes.push_back(note),
         }
+    }
+
+    /// Takes the oldest of those that are asides, or of those that are not.
+    fn take(&mut self, is_aside: bool) -> Option<Note> {
+        let at = self.notes.iter().position(|note| note.is_aside == is_aside)?;
+        self.notes.remove(at)
     }
 }
 
@@ -123,8 +136,22 @@ impl Inbox {
 
     /// Takes the oldest note, if there is one, to say it. It stays on the shelf until it is said.
     pub fn take(&self, session: &SessionId) -> Option<Note> {
+        self.take_by(session, |waiting| waiting.notes.pop_front())
+    }
+
+    /// The same, of those that somebody is to answer.
+    pub fn take_question(&self, session: &SessionId) -> Option<Note> {
+        self.take_by(session, |waiting| waiting.take(false))
+    }
+
+    /// The same, of those that nobody is to answer.
+    pub fn take_aside(&self, session: &SessionId) -> Option<Note> {
+        self.take_by(session, |waiting| waiting.take(true))
+    }
+
+    fn take_by(&self, session: &SessionId, take: impl FnOnce(&mut Waiting) -> Option<Note>) -> Option<Note> {
         let mut sessions = lock(&self.0.sessions);
-        let note = sessions.get_mut(session)?.notes.pop_front();
+        let note = take(sessions.get_mut(session)?);
         if sessions.get(session).is_some_and(|waiting| waiting.notes.is_empty() && waiting.wakers.is_empty())
         {
             sessions.remove(session);
@@ -140,12 +167,12 @@ impl Inbox {
             .unwrap_or_default()
     }
 
-    /// Waits for a note and takes it.
+    /// Waits for a note that somebody is to answer, and takes it.
     pub async fn next(&self, session: &SessionId) -> Note {
         poll_fn(|context| {
             let mut sessions = lock(&self.0.sessions);
             let waiting = sessions.entry(session.clone()).or_default();
-            match waiting.notes.pop_front() {
+            match waiting.take(false) {
                 Some(note) => Poll::Ready(note),
                 None => {
                     waiting.wakers.push(context.waker().clone());
@@ -154,5 +181,30 @@ impl Inbox {
             }
         })
         .await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Inbox, Note};
+    use crate::id::SessionId;
+    use crate::transcript::Part;
+
+    #[test]
+    fn what_nobody_is_to_answer_waits_for_something_that_somebody_is() {
+        let (inbox, session) = (Inbox::default(), SessionId::mint());
+        let note = |text: &str| Note::new(vec![Part::text(text)]);
+        let (aside, question) = (note("by the way").aside(), note("why?"));
+        inbox.deliver(&session, aside.clone());
+        assert_eq!(inbox.take_question(&session), None);
+        inbox.deliver(&session, question.clone());
+        assert_eq!(inbox.take_question(&session), Some(question.clone()));
+        assert_eq!(inbox.take_aside(&session), Some(aside.clone()));
+        assert!(inbox.waiting(&session).is_empty());
+
+        inbox.deliver(&session, aside.clone());
+        inbox.deliver(&session, question.clone());
+        assert_eq!(inbox.take(&session), Some(aside), "whoever says everything says it in its order");
+        assert_eq!(inbox.take(&session), Some(question));
     }
 }

@@ -130,6 +130,8 @@ impl MessageRecord {
             id: MessageId::parse(id).map_err(nonsense)?,
             agent: agent.map(|agent| AgentId::parse(&agent)).transpose().map_err(nonsense)?,
             parts: parts?,
+            // Whoever goes on with the session is asked something anyway, and is told this along with it.
+            is_aside: false,
         })
     }
 
