@@ -85,6 +85,7 @@ pub(crate) async fn furnish(
     if let Some(office) = location.office() {
         office.take_note(setting);
     }
+    location.client().facts().take_note(setting);
     let config = &setting.config;
     let settings = Settings {
         subagent_depth: u32::try_from(config.subagent_depth()).unwrap_or(u32::MAX),

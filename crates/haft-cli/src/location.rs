@@ -83,6 +83,7 @@ pub(crate) struct Location<'s> {
     web: Web,
     plugins: Plugins,
     processes: Arc<Processes>,
+    client: Arc<plugins::Client>,
     telling: plugins::Telling,
     _builtins: Registration,
 }
@@ -151,7 +152,17 @@ impl<'s> Location<'s> {
             gate: gate.clone(),
             web: web.clone(),
         };
-        let plugins = plugins::of(setting, hosting, registry.registrar(), &events);
+        let sessions = plugins::Sessions {
+            store: keepers.store.clone(),
+            memory: keepers.memory.clone(),
+            inbox: inbox.clone(),
+            agency: agency.clone(),
+            project: setting.project().to_string_lossy().into_owned(),
+            project_id: plugins::project_id(setting),
+        };
+        let facts = plugins::Facts::new(setting, plugins::project(setting));
+        let client = plugins::Client::new(sessions, facts, registry.clone());
+        let plugins = plugins::of(setting, hosting, registry.registrar(), &events, &client);
         asking_plugins.ask_first(&plugins);
         let hooks: Arc<[Arc<dyn Hook>]> = Arc::new([Arc::new(plugins.clone())]);
         let (files, journal) = (workspace.clone(), keepers.journal.clone());
@@ -214,6 +225,7 @@ impl<'s> Location<'s> {
             telling,
             plugins,
             processes,
+            client,
             _builtins: builtins,
         })
     }
@@ -245,6 +257,11 @@ impl<'s> Location<'s> {
             }),
         });
         Ok(self.agency.clone())
+    }
+
+    /// What plugins are told when they ask.
+    pub(crate) fn client(&self) -> &plugins::Client {
+        &self.client
     }
 
     /// Who gives tasks to agents here.

@@ -1,10 +1,13 @@
 //! Which models can be asked here: configuration, environment and stored keys together.
 
+use std::path::Path;
+
 use haft_agent::auth::Keys;
 use haft_agent::providers::{Providers, ResolveError, Settings};
 
+use crate::config::Config;
 use crate::exit::{Exit, Failure};
-use crate::paths::Paths;
+use crate::paths::{Env, Paths};
 use crate::setting::Setting;
 
 /// The stored keys.
@@ -14,11 +17,21 @@ pub(crate) fn keys(paths: &Paths) -> Result<Keys, Failure> {
 
 /// The providers that can be used here.
 pub(crate) fn providers(setting: &Setting) -> Result<Providers, Failure> {
-    let said = setting.config.providers().map_err(|error| Failure::new(Exit::Usage, error))?;
-    let keys = keys(&setting.paths)?;
+    providers_of(&setting.config, &setting.env, &setting.paths, &setting.directory)
+}
+
+/// The same, for whoever has only these.
+pub(crate) fn providers_of(
+    config: &Config,
+    env: &Env,
+    paths: &Paths,
+    directory: &Path,
+) -> Result<Providers, Failure> {
+    let said = config.providers().map_err(|error| Failure::new(Exit::Usage, error))?;
+    let keys = keys(paths)?;
     let stored = keys.providers().filter_map(|id| Some((id.to_owned(), keys.get(id)?))).collect();
-    let variables = setting.env.iter().map(|(name, value)| (name.into_owned(), value.into_owned())).collect();
-    let directory = setting.directory.clone();
+    let variables = env.iter().map(|(name, value)| (name.into_owned(), value.into_owned())).collect();
+    let directory = directory.to_owned();
     Ok(Providers::new(Settings { variables, stored, directory, ..said }))
 }
 

@@ -1,6 +1,7 @@
 //! Custom tools and plugins of a location: where they are looked for, and what they get of this machine.
 
 mod chat;
+mod client;
 mod configuring;
 mod desk;
 mod events;
@@ -19,6 +20,7 @@ use serde_json::{Value, json};
 use crate::config;
 use crate::setting::Setting;
 pub(crate) use chat::ChatPlugins;
+pub(crate) use client::{Client, Facts, Sessions};
 pub(crate) use configuring::configured;
 use desk::CliDesk;
 pub(crate) use events::{Telling, tell};
@@ -32,13 +34,19 @@ const OWN_ACTIONS: [&str; 2] = ["doom_loop", "external_directory"];
 const SERVER: &str = "http://localhost:4096/";
 
 /// The plugins of a location, or none where somebody wants none.
-pub(crate) fn of(setting: &Setting, hosting: Hosting, registrar: Registrar, events: &Events) -> Plugins {
+pub(crate) fn of(
+    setting: &Setting,
+    hosting: Hosting,
+    registrar: Registrar,
+    events: &Events,
+    client: &Arc<Client>,
+) -> Plugins {
     let is_off = setting.pure || OFF.iter().any(|variable| setting.env.is_on(variable));
     let words = setting.config.plugin_words();
     let limits = PluginLimits::default();
     let seconds = |given: Option<u64>, otherwise| given.map_or(otherwise, Duration::from_secs);
     let gate = hosting.gate.clone();
-    let desk = CliDesk::new(hosting, setting.terminal, events.clone(), words.memory_bytes);
+    let desk = CliDesk::new(hosting, setting.terminal, events.clone(), client.clone(), words.memory_bytes);
     Plugins::new(Parts {
         desk: Arc::new(desk),
         registrar,
@@ -103,22 +111,27 @@ pub(crate) fn brings_code(directories: Vec<(PathBuf, Layer)>) -> bool {
 
 /// What a plugin is told about where it is.
 fn input(setting: &Setting) -> Value {
-    let worktree = setting.project();
-    let id = setting
-        .worktree
-        .as_ref()
-        .map_or("global".to_owned(), |root| blake3_hex(root.to_string_lossy().as_bytes()));
     json!({
         "directory": setting.directory,
-        "worktree": worktree,
+        "worktree": setting.project(),
         "serverUrl": SERVER,
-        "project": {
-            "id": id,
-            "worktree": worktree,
-            "vcs": setting.worktree.as_ref().map(|_| "git"),
-            "time": { "created": 0 },
-        },
+        "project": project(setting),
     })
+}
+
+/// The project as plugins know it.
+pub(crate) fn project(setting: &Setting) -> Value {
+    json!({
+        "id": project_id(setting),
+        "worktree": setting.project(),
+        "vcs": setting.worktree.as_ref().map(|_| "git"),
+        "time": { "created": 0 },
+    })
+}
+
+pub(crate) fn project_id(setting: &Setting) -> String {
+    let worktree = setting.worktree.as_ref();
+    worktree.map_or("global".to_owned(), |root| blake3_hex(root.to_string_lossy().as_bytes()))
 }
 
 fn blake3_hex(bytes: &[u8]) -> String {

@@ -1,6 +1,7 @@
 //! The setting of a command: directories, configuration and trust. Loading it changes nothing.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use haft::{AgentId, CallId, MessageId, SessionId, ToolContext};
 use haft_store::Redactor;
@@ -16,7 +17,7 @@ use crate::trust::Trust;
 /// Where a command runs and what holds there.
 pub(crate) struct Setting {
     pub(crate) terminal: Terminal,
-    pub(crate) env: Env,
+    pub(crate) env: Arc<Env>,
     pub(crate) paths: Paths,
     /// The working directory, with every symbolic link resolved.
     pub(crate) directory: PathBuf,
@@ -25,7 +26,7 @@ pub(crate) struct Setting {
     pub(crate) trusted: bool,
     /// Whether custom tools and plugins are left out.
     pub(crate) pure: bool,
-    pub(crate) config: Config,
+    pub(crate) config: Arc<Config>,
     pub(crate) agent: AgentId,
     pub(crate) session: SessionId,
 }
@@ -42,7 +43,7 @@ impl Setting {
     }
 
     pub(crate) fn load(globals: &Globals, terminal: Terminal) -> Result<Setting, Failure> {
-        let env = Env::real();
+        let env = Arc::new(Env::real());
         let paths = Paths::from_env(&env).map_err(|error| Failure::new(Exit::Usage, error))?;
         let directory = directory(globals)?;
         let worktree = project_root(&directory);
@@ -69,7 +70,7 @@ impl Setting {
         }
         let agent = globals.agent.as_deref().unwrap_or_else(|| config.default_agent());
         let agent = AgentId::parse(agent).map_err(Failure::usage)?;
-        let pure = globals.pure;
+        let (pure, config) = (globals.pure, Arc::new(config));
         Ok(Setting { terminal, env, paths, directory, worktree, trusted, pure, config, agent, session })
     }
 
@@ -89,7 +90,7 @@ impl Setting {
             pure: *pure,
             agent: AgentId::parse(agent).map_err(Failure::usage)?,
             session: session.clone(),
-            config,
+            config: Arc::new(config),
         })
     }
 

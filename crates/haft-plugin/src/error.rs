@@ -8,6 +8,7 @@ use std::time::Duration;
 use haft::{Invalid, Issue, ToolError};
 use serde_json::Value;
 
+use crate::source_place::{LineColumn, Source};
 use crate::words::{InputIssue, Problem};
 
 /// Why nothing came of a request to a host.
@@ -58,16 +59,41 @@ pub struct Fault {
     pub fix: Option<String>,
     /// Whether another engine might do better.
     pub is_unsupported: bool,
+    /// The export that is wrong, by which its place can be found.
+    pub(crate) export: Option<String>,
 }
 
 impl Fault {
     pub(crate) fn new(message: impl Into<String>) -> Fault {
-        Fault { message: message.into(), file: None, place: None, fix: None, is_unsupported: false }
+        Fault {
+            message: message.into(),
+            file: None,
+            place: None,
+            fix: None,
+            is_unsupported: false,
+            export: None,
+        }
     }
 
     pub(crate) fn of(mut self, file: &std::path::Path) -> Fault {
         self.file = Some(file.to_owned());
         self
+    }
+
+    pub(crate) fn at(mut self, place: Option<LineColumn>) -> Fault {
+        self.place = place.or(self.place);
+        self
+    }
+
+    /// Finds where the export is that is wrong, unless a place is known.
+    pub(crate) fn located(self) -> Fault {
+        match (&self.place, &self.file, &self.export) {
+            (None, Some(file), Some(export)) => {
+                let place = Source::read(file).export(export);
+                self.at(place)
+            }
+            _ => self,
+        }
     }
 
     pub(crate) fn fix(mut self, fix: impl Into<String>) -> Fault {
@@ -93,9 +119,9 @@ impl fmt::Display for Fault {
 impl From<Problem> for HostError {
     fn from(problem: Problem) -> HostError {
         match problem {
-            Problem::Load { message, file, line, column, fix } => {
+            Problem::Load { message, file, line, column, fix, export } => {
                 let place = line.map(|line| (line, column.unwrap_or(1)));
-                HostError::Load(Fault { message, file, place, fix, is_unsupported: false })
+                HostError::Load(Fault { message, file, place, fix, is_unsupported: false, export })
             }
             Problem::Module { message, module, file, line, column, unsupported } => {
                 let place = line.map(|line| (line, column.unwrap_or(1)));
@@ -103,7 +129,14 @@ impl From<Problem> for HostError {
                     true => "put bun or node on the PATH, which haft then runs it with".to_owned(),
                     false => install(&module),
                 };
-                HostError::Load(Fault { message, file, place, fix: Some(fix), is_unsupported: unsupported })
+                HostError::Load(Fault {
+                    message,
+                    file,
+                    place,
+                    fix: Some(fix),
+                    is_unsupported: unsupported,
+                    export: None,
+                })
             }
             Problem::Input { issues, message } => {
                 HostError::Input(Invalid { issues: issues.into_iter().map(issue).collect(), words: message })

@@ -4,8 +4,10 @@
 //! an answer has the host told so; one that does not answer then either is killed, with everything it started.
 
 mod outbox;
+mod lines;
 mod shared;
 mod stripping;
+mod told;
 
 use std::any::Any;
 use std::io::Read;
@@ -31,7 +33,7 @@ const GRACE: Duration = Duration::from_secs(1);
 const LAST_WORDS: Duration = Duration::from_millis(200);
 /// So many things that it was told a host may be busy with; half of what waits to be read.
 const TOLD_AT_ONCE_MAX: usize = OUTBOX_MAX / 2;
-/// What a host does about something that it was told is waited for at the end no longer than this, and looked at so often.
+/// A host has so long to do something about what it was told, when the end comes; how often that is looked at.
 const TOLD_MAX: Duration = Duration::from_secs(2);
 const LOOKING: Duration = Duration::from_millis(2);
 /// How often a host that works is asked whether it still listens.
@@ -147,23 +149,32 @@ impl Host {
         }
     }
 
-    /// Tells it something whose answer nobody waits for.
-    pub(crate) fn tell(&self, what: Value) {
+    /// Tells it something whose answer nobody waits for, and that it may do something about for a while: then it is
+    /// given up, under the name by which people know it.
+    pub(crate) fn tell(&self, what: Value, name: &Arc<str>, patience: Duration) {
         // One that does not keep up misses something, rather than being ended for it.
         if self.shared.told() >= TOLD_AT_ONCE_MAX {
             return;
         }
         // One that is gone has nothing to be told.
-        let told = self.shared.expect(Waiting::told());
+        let told = self.shared.expect(Waiting::told(name.clone()));
         let _gone = told.and_then(|id| self.shared.say(&numbered(id, what)));
+        told::watch(&self.shared, patience);
+    }
+
+    /// Says something about it in the log, in haft's own words.
+    pub(crate) fn note(&self, words: String) {
+        self.shared.log("warn", words);
     }
 
     /// Lets it finish for a while what it was told, and end by itself; what is left is killed with this value.
     pub(crate) async fn close(&self) {
-        let until = Instant::now() + TOLD_MAX;
-        while self.shared.is_listening() && Instant::now() < until {
+        // One that has hung for longer keeps nobody waiting.
+        while self.shared.is_busy_with_news(TOLD_MAX) {
             tokio::time::sleep(LOOKING).await;
         }
+        self.shared.give_up(Duration::ZERO, "the end");
+        self.shared.log_left_out();
         self.shared.outbox().take();
     }
 }

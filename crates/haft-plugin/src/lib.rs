@@ -18,6 +18,7 @@ mod package;
 mod plugins;
 mod runtimes;
 mod served;
+mod source_place;
 mod words;
 
 use std::path::PathBuf;
@@ -28,7 +29,7 @@ pub use discovery::{CodeFile, Owner, Places, Role, Spec, Unfound};
 pub use error::Fault;
 pub use hooks::{AskingPlugins, HookError};
 pub use host::Launched;
-pub use plugins::{Outcome, Parts, Plugins, Report};
+pub use plugins::{Outcome, Parts, Plugins, Report, Unused};
 pub use runtimes::{host_command, own_modules};
 pub use served::PluginLimits;
 pub use words::{

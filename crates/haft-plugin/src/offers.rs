@@ -1,5 +1,6 @@
 //! The tools of a file as the registry takes them: named, asked about like any other effect, and called in their host.
 
+use std::cell::LazyCell;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
 
@@ -15,6 +16,7 @@ use serde_json::{Value, json};
 use crate::discovery::{CodeFile, Role};
 use crate::error::Fault;
 use crate::served::Served;
+use crate::source_place::Source;
 use crate::words::{Loaded, LoadedTool, Returned, Skipped};
 
 /// What a title of a call shows of its input.
@@ -45,6 +47,7 @@ pub(crate) fn usable(mut loaded: Loaded) -> Loaded {
             Some(why) => loaded.faulty.push(Skipped {
                 export: tool.key,
                 why: format!("its arguments cannot be put into a schema: {why}"),
+                argument: None,
             }),
             None => loaded.tools.push(tool),
         }
@@ -73,7 +76,17 @@ pub(crate) struct Registering<'a> {
 
 /// Registers the tools of a file in a scope of its own, and returns what is wrong with those that are not.
 pub(crate) fn register(served: &Arc<Served>, desk: &Registering<'_>) -> Vec<Fault> {
-    let faulty = |tool: &Skipped| Fault::new(format!("the tool {}: {}", tool.export, tool.why));
+    let path = &served.file.path;
+    // Most files have no fault, and are not read for one.
+    let source = LazyCell::new(|| Source::read(path));
+    let at = |fault: Fault, key: &str| fault.of(path).at(source.export(key));
+    let faulty = |tool: &Skipped| {
+        let fault = Fault::new(format!("the tool {}: {}", tool.export, tool.why));
+        match &tool.argument {
+            Some(argument) => fault.of(path).at(source.argument(&tool.export, argument)),
+            None => at(fault, &tool.export),
+        }
+    };
     let mut faults: Vec<Fault> = served.manifest.loaded.faulty.iter().map(faulty).collect();
     let mut offers: Vec<(ToolName, Offer)> = Vec::new();
     let loaded = &served.manifest.loaded;
@@ -81,12 +94,11 @@ pub(crate) fn register(served: &Arc<Served>, desk: &Registering<'_>) -> Vec<Faul
         match name {
             Ok(name) if desk.reserved.contains(&name.as_str()) => {
                 let why = format!("{name} is the name of a permission of haft's own, and of no tool");
-                faults.push(Fault::new(why).fix("rename the file or its export"));
+                faults.push(at(Fault::new(why).fix("rename the file or its export"), &tool.key));
             }
             Ok(name) if offers.iter().any(|(known, _)| *known == name) => {
-                faults.push(
-                    Fault::new(format!("the tool {name} is there twice")).fix("rename one of its exports"),
-                );
+                let twice = Fault::new(format!("the tool {name} is there twice"));
+                faults.push(at(twice.fix("rename one of its exports"), &tool.key));
             }
             Ok(name) => {
                 let action = (desk.action_of)(name.as_str());
@@ -101,7 +113,8 @@ pub(crate) fn register(served: &Arc<Served>, desk: &Registering<'_>) -> Vec<Faul
                 offers.push((name, offer));
             }
             Err(error) => {
-                faults.push(Fault::new(error.to_string()).fix("rename the file or its export"));
+                let fault = Fault::new(error.to_string()).fix("rename the file or its export");
+                faults.push(at(fault, &tool.key));
             }
         }
     }

@@ -15,6 +15,8 @@ use crate::error::Fault;
 use crate::manifest::{Content, Kept};
 use crate::offers::{self, Registering};
 use crate::served::{House, PluginLimits, Served};
+use crate::source_place::Source;
+use crate::words::Skipped;
 
 /// So many files are loaded at once.
 const LOADING_MAX: usize = 4;
@@ -112,8 +114,8 @@ pub enum Outcome {
         tools: Vec<String>,
         /// The names of its hooks.
         hooks: Vec<String>,
-        /// What it exports besides, and why that is nothing to haft.
-        skipped: Vec<(String, String)>,
+        /// What it exports besides.
+        skipped: Vec<Unused>,
         /// What else is wrong with it.
         faults: Vec<Fault>,
     },
@@ -121,6 +123,17 @@ pub enum Outcome {
     Faulty(Fault),
     /// It is the project's, which the person does not trust.
     Untrusted,
+}
+
+/// An export that is nothing to haft.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unused {
+    /// Its name.
+    pub export: String,
+    /// Why.
+    pub why: String,
+    /// Where it is, by line and column from one.
+    pub place: Option<(u32, u32)>,
 }
 
 impl Plugins {
@@ -217,9 +230,13 @@ impl Plugins {
     /// Lets every host end.
     pub async fn close(&self) {
         let entries = std::mem::take(&mut self.0.state().entries);
+        let mut closing = JoinSet::new();
+        // All at once: one that takes its time leaves the others theirs.
         for served in entries.iter().filter_map(Entry::served) {
-            served.close().await;
+            let served = served.clone();
+            closing.spawn(async move { served.close().await });
         }
+        while closing.join_next().await.is_some() {}
     }
 
     /// The files that have a hook, in order.
@@ -261,8 +278,11 @@ impl Entry {
         let outcome = match &self.fate {
             Fate::Served { served, faults } => {
                 let loaded = &served.manifest.loaded;
-                let skipped =
-                    loaded.skipped.iter().map(|skipped| (skipped.export.clone(), skipped.why.clone()));
+                let source = (!loaded.skipped.is_empty()).then(|| Source::read(&self.file.path));
+                let skipped = loaded.skipped.iter().map(|Skipped { export, why, .. }| {
+                    let place = source.as_ref().and_then(|source| source.export(export));
+                    Unused { export: export.clone(), why: why.clone(), place }
+                });
                 Outcome::Served {
                     engine: served.manifest.engine,
                     tools: offers::names(&self.file, loaded)

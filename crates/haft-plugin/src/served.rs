@@ -15,6 +15,8 @@ use crate::manifest::{Content, Manifest};
 use crate::offers;
 use crate::words::Loaded;
 
+/// The hook that is told of everything.
+const EVENT: &str = "event";
 /// The hook that is told of the end.
 const DISPOSE: &str = "dispose";
 /// How long the end is waited for.
@@ -59,6 +61,8 @@ pub(crate) struct Served {
     pub(crate) file: CodeFile,
     pub(crate) manifest: Manifest,
     house: Arc<House>,
+    /// Its hook that is told of everything, for people.
+    event_hook: Arc<str>,
     host: tokio::sync::Mutex<Option<Arc<Host>>>,
     /// Its tools. They go with this value.
     pub(crate) registration: Mutex<Option<Registration>>,
@@ -98,7 +102,7 @@ impl Served {
                     Fault::new(format!("{} is not on the PATH", engine.as_str()))
                 }
                 Err(Unserved::Broken(HostError::Load(fault))) if fault.is_unsupported => fault,
-                Err(Unserved::Broken(HostError::Load(fault))) => return Err(fault),
+                Err(Unserved::Broken(HostError::Load(fault))) => return Err(fault.located()),
                 // A runtime that does not run here is as good as none, but why is worth knowing.
                 Err(Unserved::Broken(gone @ HostError::Gone(_))) if *engine != Engine::Embedded => {
                     best = Some(Fault::new(format!("{}: {gone}", engine.as_str())).of(&file.path));
@@ -113,8 +117,9 @@ impl Served {
     }
 
     fn new(house: &Arc<House>, file: CodeFile, manifest: Manifest, host: Option<Arc<Host>>) -> Arc<Served> {
-        let host = tokio::sync::Mutex::new(host);
-        Arc::new(Served { file, manifest, house: house.clone(), host, registration: Mutex::default() })
+        let (house, host) = (house.clone(), tokio::sync::Mutex::new(host));
+        let event_hook = format!("the hook {EVENT} of {}", file.path.display()).into();
+        Arc::new(Served { file, manifest, house, event_hook, host, registration: Mutex::default() })
     }
 
     /// Whether it has a hook of this name.
@@ -163,7 +168,6 @@ impl Served {
                 "directory": self.house.directory,
                 "worktree": self.house.worktree,
                 "extra": {},
-                "messages": [],
             },
         });
         let limits = self.house.limits;
@@ -188,7 +192,8 @@ impl Served {
     pub(crate) async fn announce(&self, event: Value) {
         let Ok(host) = self.host().await else { return };
         let input = json!({ "event": event });
-        host.tell(json!({ "do": "hook", "name": "event", "input": input, "output": Value::Null }));
+        let told = json!({ "do": "hook", "name": EVENT, "input": input, "output": Value::Null });
+        host.tell(told, &self.event_hook, self.house.limits.hook);
     }
 
     /// Ends its host, if it has one; the next call starts another.
@@ -207,7 +212,9 @@ impl Served {
                     json!({ "do": "hook", "name": DISPOSE, "input": Value::Null, "output": Value::Null });
                 let patience = Patience { answer: DISPOSING_MAX, busy: self.house.limits.busy };
                 // It ends in any case.
-                let _undone = host.request(told, None, patience).await;
+                if let Err(error) = host.request(told, None, patience).await {
+                    host.note(format!("the hook {DISPOSE} of {}: {error}", self.file.path.display()));
+                }
             }
             host.close().await;
         }

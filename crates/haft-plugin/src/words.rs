@@ -46,6 +46,8 @@ pub enum Wish {
     File(FileWish),
     /// A function of opencode's client.
     Client(ClientCall),
+    /// What was said in the session of the call, as far as it still counts.
+    Messages,
     /// JavaScript of TypeScript, for a runtime that does not know it.
     Strip(Strip),
     /// Modules of our own, for a runtime that has no packages installed.
@@ -184,6 +186,9 @@ pub(crate) enum Problem {
         column: Option<u32>,
         #[serde(default)]
         fix: Option<String>,
+        /// The export that is wrong, where no place in the code is known.
+        #[serde(default)]
+        export: Option<String>,
     },
     /// Something that it imports is not there.
     Module {
@@ -272,6 +277,9 @@ pub struct Skipped {
     pub export: String,
     /// Why.
     pub why: String,
+    /// The argument of a tool that is the reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub argument: Option<String>,
 }
 
 /// What a tool returned.

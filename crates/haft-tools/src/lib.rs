@@ -58,6 +58,7 @@ pub use process::{Confinement, Processes, ProfileName};
 pub use search_service::{Provider, Service, ServiceKey, WebSearching};
 pub use services::ToolServices;
 pub use table::builtins;
+pub use todos::topic as todos_topic;
 pub use undoing::{RefusedFile, UndoPlan, plan_undo};
 pub use workspace::{DiskRestorer, Workspace};
 

@@ -32,7 +32,7 @@ impl Todos {
 }
 
 /// Where a session's list is remembered.
-pub(crate) fn topic() -> Topic {
+pub fn topic() -> Topic {
     Topic::new("todos", "")
 }
 

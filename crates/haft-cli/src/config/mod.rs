@@ -190,6 +190,11 @@ impl Config {
     }
 }
 
+/// Whether an agent is one of those that haft brings along.
+pub(crate) fn is_shipped(agent: &str) -> bool {
+    shipped::agent(agent).is_some()
+}
+
 /// Whether a project brings configuration of its own, which somebody would have to trust.
 pub(crate) fn has_project_files(
     env: &Env,

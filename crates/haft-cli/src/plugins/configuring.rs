@@ -71,7 +71,7 @@ fn warn(setting: &Setting, words: &str) {
 }
 
 /// What plugins are shown of the configuration.
-fn shown(config: &Value) -> Value {
+pub(super) fn shown(config: &Value) -> Value {
     let is_shown = |key: &str| TAKEN.contains(&key) || SHOWN.contains(&key);
     let fields = config.as_object().into_iter().flatten().filter(|(key, _)| is_shown(key));
     Value::Object(fields.map(|(key, value)| (key.clone(), value.clone())).collect())

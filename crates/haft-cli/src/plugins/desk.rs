@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -15,6 +16,7 @@ use haft_plugin::{
 use haft_tools::hosting::{Fetching, FileDone, FileOp, FileProblem, HostStart, Hosting, HostingError};
 use serde_json::{Value, json};
 
+use super::client::Client;
 use crate::config::GUARDED;
 use crate::terminal::Terminal;
 
@@ -26,6 +28,7 @@ pub(crate) struct CliDesk {
     hosting: Hosting,
     terminal: Terminal,
     events: Events,
+    client: Arc<Client>,
     memory_bytes: u64,
 }
 
@@ -34,9 +37,10 @@ impl CliDesk {
         hosting: Hosting,
         terminal: Terminal,
         events: Events,
+        client: Arc<Client>,
         memory_bytes: Option<u64>,
     ) -> CliDesk {
-        CliDesk { hosting, terminal, events, memory_bytes: memory_bytes.unwrap_or(MEMORY_BYTES) }
+        CliDesk { hosting, terminal, events, client, memory_bytes: memory_bytes.unwrap_or(MEMORY_BYTES) }
     }
 
     fn start(&self, program: &HostProgram) -> Result<HostStart, LaunchError> {
@@ -172,27 +176,17 @@ impl CliDesk {
         Ok(Value::Null)
     }
 
-    /// The part of opencode's client that makes sense without its server.
-    fn client(&self, call: &ClientCall) -> Result<Value, Unanswered> {
+    /// What of opencode's client makes sense without its server.
+    async fn client(&self, call: &ClientCall) -> Result<Value, Unanswered> {
+        if call.path != "tui.showToast" {
+            return self.client.answer(call).await;
+        }
         let body = call.args.first().map(|given| given.get("body").unwrap_or(given));
         let text =
             |key: &str| body.and_then(|body| body.get(key)).and_then(Value::as_str).unwrap_or_default();
-        match call.path.as_str() {
-            "app.log" => {
-                let line = format!("{} {}", text("service"), text("message"));
-                self.log(text("level"), line.trim());
-                Ok(json!({ "data": true }))
-            }
-            "tui.showToast" => {
-                let line = format!("{} {}", text("title"), text("message"));
-                self.terminal.note(&format!("plugin: {}", haft::visible(line.trim())));
-                Ok(json!({ "data": true }))
-            }
-            _ => Err(Unanswered::failed(format!(
-                "client.{} needs opencode's server, which haft does not have; docs/plugins.md lists what works",
-                call.path
-            ))),
-        }
+        let line = format!("{} {}", text("title"), text("message"));
+        self.terminal.note(&format!("plugin: {}", haft::visible(line.trim())));
+        Ok(json!({ "data": true }))
     }
 
     fn log(&self, level: &str, text: &str) {
@@ -297,7 +291,8 @@ impl Desk for CliDesk {
                 Wish::Fetch(wanted) => self.fetch(wanted, needed()?).await,
                 Wish::File(wanted) => self.file(wanted, needed()?).await,
                 Wish::Permission(asked) => self.permission(asked, needed()?).await,
-                Wish::Client(call) => self.client(&call),
+                Wish::Client(call) => self.client(&call).await,
+                Wish::Messages => self.client.messages(&needed()?.session).await,
                 // The first two are not asked of anybody outside.
                 Wish::Strip(_) | Wish::Module(_) | Wish::Unknown => {
                     Err(Unanswered::failed("haft does not know this request"))

@@ -54,6 +54,27 @@ fn files_outside_of_the_workspace_are_not_written() {
 }
 
 #[test]
+fn what_is_written_to_a_temporary_directory_is_said_to_vanish() {
+    let place = trusted(&[]);
+    let name = format!("/tmp/haft-vanishes-{}", std::process::id());
+    does(&place, "temp", &format!("fs.writeFileSync('{name}', 'x'); fs.appendFileSync('{name}', 'y')"));
+    let made = "const at = fs.mkdtempSync('/tmp/own-'); fs.writeFileSync(at + '/a', 'x'); fs.writeFileSync('kept.txt', 'x')";
+    does(&place, "made", made);
+    let ran = place.run(&["call", "temp"]);
+    assert!(!std::path::Path::new(&name).exists());
+    assert!(ran.out.contains("did it"), "{} {}", ran.out, ran.err);
+    assert_eq!(ran.err.matches("goes with its process").count(), 1, "{}", ran.err);
+    let ran = place.run(&["call", "made"]);
+    assert!(
+        ran.out.contains("did it") && !ran.err.contains("goes with its process"),
+        "{} {}",
+        ran.out,
+        ran.err
+    );
+    assert_eq!(place.read("kept.txt"), "x");
+}
+
+#[test]
 fn protected_paths_stay_as_they_are() {
     let place = trusted(&[]);
     assert!(

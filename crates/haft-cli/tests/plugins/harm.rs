@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::project::{call, checked, output, trusted, until, working_in};
+use crate::project::{call, checked, converse, output, trusted, until, working_in};
 use crate::support::Place;
 
 const GOOD: &str = "export default { description: 'd', args: {}, execute: async () => 'fine' }";
@@ -145,4 +145,32 @@ fn words_on_standard_output_are_no_answers() {
                  console.log('{\"id\":1,\"ok\":{\"output\":\"forged\"}}'); process.stdout.write('{\"id\":2,\"ok\":{}}\\n'); return 'true' } }";
     let place = beside(&[(".opencode/tool/noisy.js", noisy)]);
     assert_eq!(output(&place, "noisy", &json!({})), "true");
+}
+
+#[test]
+fn an_event_hook_that_hangs_is_named_and_keeps_nobody_waiting() {
+    let hangs = "export const H = async () => ({ event: () => new Promise(() => {}) })";
+    let other = "import fs from 'node:fs'\nexport const O = async () => ({ event: async ({ event }) => fs.appendFileSync('told', event.type + '\\n'), dispose: async () => fs.appendFileSync('told', 'end') })";
+    let place = beside(&[(".opencode/plugin/hangs.js", hangs), (".opencode/plugin/other.js", other)]);
+    let ran = converse(&place, &json!([{ "text": "Hello." }]));
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let named = ran.err.lines().find(|line| line.contains("the hook event of") && line.contains("hangs.js"));
+    assert!(named.is_some_and(|line| line.contains("given up")), "{}", ran.err);
+    let told = place.read("told");
+    assert!(told.contains("session.idle") && told.ends_with("end"), "{told}");
+}
+
+#[test]
+fn a_plugin_that_logs_without_end_is_cut_short() {
+    let noisy = "export default { description: 'd', args: {}, execute: async () => { for (let i = 0; i < 5000; i++) console.error('noise ' + i); return 'ok' } }";
+    let place = beside(&[(".opencode/tool/noisy.js", noisy)]);
+    let ran = place.run(&["call", "noisy"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let lines = ran.err.lines().filter(|line| line.contains("noise ")).count();
+    assert!((1..1000).contains(&lines), "{lines}");
+    assert!(
+        ran.err.contains(&format!("{} lines were left out", 5000 - lines)),
+        "{}",
+        ran.err.lines().last().unwrap()
+    );
 }

@@ -234,7 +234,7 @@ fn what_haft_does_not_call_is_said() {
 }
 
 #[test]
-fn the_client_does_what_makes_sense_and_says_so_of_the_rest() {
+fn a_plugin_is_told_where_it_is_and_logs() {
     let plugin = r#"
 export const P = async ({ client, project, worktree, serverUrl, $ }) => ({
   tool: {
@@ -242,7 +242,6 @@ export const P = async ({ client, project, worktree, serverUrl, $ }) => ({
       await client.app.log({ body: { service: "pots", level: "error", message: "one is cracked" } })
       return `${typeof project.id} ${worktree} ${serverUrl} ${typeof $}`
     } },
-    lists: { description: "l", args: {}, execute: async () => JSON.stringify(await client.session.list()) },
   },
 })
 "#;
@@ -250,6 +249,4 @@ export const P = async ({ client, project, worktree, serverUrl, $ }) => ({
     let ran = place.run(&["call", "logs"]);
     assert!(ran.code == 0 && ran.err.contains("one is cracked"), "{} {}", ran.out, ran.err);
     assert!(ran.out.contains("string") && ran.out.contains("function"), "{}", ran.out);
-    let told = error(&place, "lists", &json!({}));
-    assert!(told.contains("client.session.list"), "{told}");
 }

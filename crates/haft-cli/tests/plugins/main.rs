@@ -6,8 +6,11 @@
 #[allow(dead_code, reason = "not every suite needs all of it")]
 mod support;
 
+mod model;
 mod project;
 
+mod asking;
+mod compaction;
 mod confined;
 mod consent;
 mod documented;

@@ -63,8 +63,9 @@ fn code_that_throws_when_it_is_loaded() {
         "export const P = async () => {\n  throw new Error('no pots')\n}\n",
     );
     assert!(words.contains("no pots"), "{words}");
-    let (_, words) = mistake(".opencode/plugin/bad.js", "export const P = async () => 'hooks'\n");
+    let (line, words) = mistake(".opencode/plugin/bad.js", "\n\nexport const P = async () => 'hooks'\n");
     assert!(words.contains("must return an object of hooks"), "{words}");
+    assert_eq!(line, Some(3), "{words}");
 }
 
 #[test]
@@ -77,6 +78,9 @@ fn exports_that_are_no_tools_are_named() {
         skipped.contains(&"helper") && skipped.contains(&"cfg") && skipped.contains(&"default"),
         "{told:#}"
     );
+    let lines: Vec<Option<u64>> =
+        told["skipped"].as_array().unwrap().iter().map(|one| one["line"].as_u64()).collect();
+    assert!([1, 2, 3].iter().all(|line| lines.contains(&Some(*line))), "{told:#}");
     assert_eq!(told["tools"], json!([]), "{told:#}");
     let text = "export const a = 5\nexport const P = async () => ({ tool: { t: { description: 'd' } } })\n";
     let told = beside_a_good_one(".opencode/plugin/shape.js", text);
@@ -91,11 +95,12 @@ fn names_that_are_taken_or_cannot_be() {
     let told = checked(&place, "tools/same.js");
     assert!(told["errors"].to_string().contains("also in"), "{told:#}");
 
-    let (_, words) = mistake(".opencode/tool/two words.js", tool);
+    let (line, words) = mistake(".opencode/tool/two words.js", tool);
     assert!(words.contains("two words") && words.contains("rename"), "{words}");
+    assert_eq!(line, Some(1), "{words}");
     let text = "export const P = async () => ({ tool: { 'a/b': { description: 'd', args: {}, execute: async () => '' } } })";
-    let (_, words) = mistake(".opencode/plugin/p.js", text);
-    assert!(words.contains("a/b"), "{words}");
+    let (line, words) = mistake(".opencode/plugin/p.js", &format!("\n{text}"));
+    assert!(words.contains("a/b") && line == Some(2), "{line:?} {words}");
 }
 
 #[test]
@@ -107,8 +112,16 @@ fn a_schema_that_cannot_be_told_to_a_model() {
     let place = trusted(&[(".opencode/tool/odd.js", text), (".opencode/tool/good.js", GOOD)]);
     assert_eq!(output(&place, "good", &json!({})), "fine");
     let told = checked(&place, "odd.js");
-    let errors = told["errors"].to_string();
-    assert!(errors.contains("bad") && errors.contains("also"), "{told:#}");
+    let errors: Vec<(&str, u64)> = told["errors"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|error| (error["message"].as_str().unwrap(), error["line"].as_u64().unwrap()))
+        .collect();
+    let line = |tool: &str| errors.iter().find(|(words, _)| words.contains(tool)).map(|(_, line)| *line);
+    assert_eq!((line("bad"), line("also")), (Some(2), Some(3)), "each is told with its line: {told:#}");
+    let shown = place.run(&["tools", "check"]).out;
+    assert!(shown.contains(".opencode/tool/odd.js:3:"), "{shown}");
     assert_eq!(output(&place, "odd_fine", &json!({})), "ok", "the other tools of the same file work");
 }
 
@@ -142,4 +155,19 @@ fn a_mistake_is_mended_by_editing_the_file() {
     assert_eq!(place.run(&["call", "late"]).code, 7);
     place.file(".opencode/tool/late.js", GOOD);
     assert_eq!(output(&place, "late", &json!({})), "fine");
+}
+
+#[test]
+fn an_argument_that_is_no_schema_is_told_with_its_own_line() {
+    let text = "import { tool } from '@opencode-ai/plugin'\nexport default tool({\n  description: 'd',\n  args: {\n    fine: { type: 'string' },\n    size: 7,\n  },\n  execute: async () => '',\n})\n";
+    for engine in ["embedded", "node"] {
+        let place = trusted(&[
+            (".opencode/tool/arg.ts", text),
+            ("haft.jsonc", &format!(r#"{{ "plugins": {{ "engine": {{ "arg.ts": "{engine}" }} }} }}"#)),
+        ]);
+        let told = checked(&place, "arg.ts");
+        assert_eq!(told["engine"], engine, "{told:#}");
+        assert_eq!(told["errors"][0]["line"], 6, "{told:#}");
+        assert_eq!(told["errors"][0]["column"], 5, "{told:#}");
+    }
 }

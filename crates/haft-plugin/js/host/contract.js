@@ -3,7 +3,7 @@
 // imports nothing. It loops by index and keeps to functions taken here, before a plugin could replace them.
 
 const { stringify, parse } = JSON;
-const { keys, create } = Object;
+const { assign, keys, create } = Object;
 const { isArray } = Array;
 
 /** Finds the tools among the exports of a file. */
@@ -28,7 +28,8 @@ export async function pluginsOf(namespace, input, options) {
     const hooks = await starts[i].start(input, options);
     if (hooks === undefined || hooks === null) continue;
     if (typeof hooks !== "object") {
-      throw new TypeError(`the plugin \`${starts[i].name}\` returned ${kindOf(hooks)}; it must return an object of hooks`);
+      const words = `the plugin \`${starts[i].name}\` returned ${kindOf(hooks)}; it must return an object of hooks`;
+      throw assign(new TypeError(words), { export: starts[i].export });
     }
     add(found.hooks, hooks);
     const tools = hooks.tool;
@@ -75,7 +76,7 @@ export function argumentsOf(definition, zod) {
   if (typeof args !== "object" && typeof args !== "function") throw new TypeError(`its args are ${kindOf(args)}`);
   if (isZod(args)) return byZod(args, zod(args));
   if (isStandard(args)) return byStandard(args);
-  if (args.type === "object") return { parameters: plain(args, "args"), check: unchecked };
+  if (args.type === "object") return { parameters: plain(args), check: unchecked };
   const names = keys(args);
   let checked = 0;
   let sample = null;
@@ -83,7 +84,7 @@ export function argumentsOf(definition, zod) {
     if (isZod(args[names[i]])) {
       checked++;
       sample = args[names[i]];
-    } else if (isOldZod(args[names[i]])) throw new TypeError(`its argument \`${names[i]}\` is made with zod 3; use zod 4 or tool.schema`);
+    } else if (isOldZod(args[names[i]])) throw wrong(names[i], "is made with zod 3; use zod 4 or tool.schema");
   }
   if (names.length === 0) return { parameters: objectSchema({}, []), check: unchecked };
   if (everyStandard(args, names)) return byStandards(args, names);
@@ -133,7 +134,8 @@ export function wordsFor(definition, error) {
 function startsOf(namespace, skipped) {
   const whole = namespace.default;
   if (whole && typeof whole === "object" && typeof whole.server === "function") {
-    return [{ name: typeof whole.id === "string" ? whole.id : "default", start: (input, options) => whole.server(input, options) }];
+    const name = typeof whole.id === "string" ? whole.id : "default";
+    return [{ name, export: "default", start: (input, options) => whole.server(input, options) }];
   }
   const starts = [];
   const names = keys(namespace);
@@ -142,7 +144,7 @@ function startsOf(namespace, skipped) {
     if (typeof value === "function") {
       let known = false;
       for (let j = 0; j < starts.length; j++) known ||= starts[j].start === value;
-      if (!known) add(starts, { name: names[i], start: value });
+      if (!known) add(starts, { name: names[i], export: names[i], start: value });
     } else if (!isPartOf(whole, names[i], value)) {
       add(skipped, { export: names[i], why: `it is ${kindOf(value)} and no function` });
     }
@@ -203,7 +205,7 @@ function byZod(schema, zod) {
   if (parameters.type !== "object") throw new TypeError("its args must be an object");
   return {
     judges: true,
-    parameters: plain(parameters, "args"),
+    parameters: plain(parameters),
     check: async (args) => {
       const checked = await schema.safeParseAsync(args);
       if (checked.success) return { value: checked.data };
@@ -215,7 +217,7 @@ function byZod(schema, zod) {
 /** The JSON Schema of a Standard Schema, if it can tell. */
 function shownBy(schema) {
   const given = schema["~standard"].jsonSchema?.input?.({ target: "draft-2020-12" }) ?? schema.toJsonSchema?.();
-  return given ? plain(given, "args") : null;
+  return given ? plain(given) : null;
 }
 
 function byStandard(schema) {
@@ -267,12 +269,19 @@ function legacy(args, names, zod) {
     if (zod !== null && isZod(value)) {
       properties[names[i]] = byZod(zod.object({ value }), zod).parameters.properties.value;
     } else if (value === null || typeof value !== "object") {
-      throw new TypeError(`its argument \`${names[i]}\` is ${kindOf(value)}; use tool.schema or a JSON Schema`);
+      throw wrong(names[i], `is ${kindOf(value)}; use tool.schema or a JSON Schema`);
     } else {
-      properties[names[i]] = plain(value, `argument \`${names[i]}\``);
+      const copy = copied(value);
+      if (copy.error) throw wrong(names[i], `cannot be written as JSON: ${copy.error}`);
+      properties[names[i]] = copy.value;
     }
   }
   return objectSchema(properties, names);
+}
+
+/** What is wrong with an argument of a tool, which haft finds in the file by its name. */
+function wrong(argument, words) {
+  return assign(new TypeError(`its argument \`${argument}\` ${words}`), { argument });
 }
 
 function issuesOf(issues) {
@@ -297,9 +306,9 @@ function objectSchema(properties, required) {
   return required.length ? { type: "object", properties, required } : { type: "object", properties };
 }
 
-function plain(value, what) {
+function plain(value) {
   const copy = copied(value);
-  if (copy.error) throw new TypeError(`its ${what} cannot be written as JSON: ${copy.error}`);
+  if (copy.error) throw new TypeError(`its args cannot be written as JSON: ${copy.error}`);
   return copy.value;
 }
 

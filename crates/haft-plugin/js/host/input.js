@@ -1,11 +1,12 @@
 // What a plugin is given when it starts. Parts that cost something to make are made when they are first used.
-import { internal, log, request } from "haft:ops";
+import { internal } from "haft:ops";
+import { clientOf } from "./client.js";
 
 const { defineProperty } = Object;
 
 export function pluginInput(given) {
   const input = {
-    client: client([]),
+    client: clientOf(given),
     project: given.project,
     directory: given.directory,
     worktree: given.worktree,
@@ -21,31 +22,6 @@ export function pluginInput(given) {
   });
   input.$ = shell(given.directory);
   return input;
-}
-
-// The SDK's client has a few hundred methods. Each is a question to haft, which answers the ones it knows and says so of the
-// others.
-function client(path) {
-  const call = () => {};
-  return new Proxy(call, {
-    get(_, name) {
-      // Whoever awaits the client must not find a promise.
-      if (typeof name !== "string" || name === "then" || name === "toJSON") return undefined;
-      return client([...path, name]);
-    },
-    apply(_, __, args) {
-      if (path.join(".") === "app.log") return logged(args[0]);
-      return request("client", { path: path.join("."), args });
-    },
-  });
-}
-
-async function logged(options) {
-  const body = options?.body ?? options ?? {};
-  const extra = body.extra === undefined ? "" : ` ${JSON.stringify(body.extra)}`;
-  const service = body.service === undefined ? "" : `${body.service}: `;
-  log(`${body.level ?? "info"}`, `${service}${body.message ?? ""}${extra}`);
-  return { data: true };
 }
 
 function shell(directory) {

@@ -1,6 +1,6 @@
 // The host inside QuickJS. Rust holds the protocol and calls these four functions; what they return or throw it turns into
 // answers. What is kept here is kept in objects without a prototype, which a plugin cannot reach.
-import { importFile, internal, metadata, request, resolve } from "haft:ops";
+import { importFile, internal, metadata, request, requestSync, resolve } from "haft:ops";
 import { argumentsOf, hookNames, pluginsOf, resultOf, runHooks, toolsOf, wordsFor } from "./contract.js";
 
 const { create, defineProperty } = Object;
@@ -30,7 +30,8 @@ export async function load(kind, file, namespace, options, input) {
       tools[key] = { definition, check };
     } catch (error) {
       if (error?.name === "InternalError") throw error;
-      faulty[faulty.length] = { export: key, why: `${error?.message ?? error}` };
+      const argument = typeof error?.argument === "string" ? error.argument : undefined;
+      faulty[faulty.length] = { export: key, why: `${error?.message ?? error}`, argument };
     }
   }
   return { tools: described, hooks: kind === "plugin" ? hookNames(hooks) : [], skipped: found.skipped, faulty };
@@ -73,7 +74,6 @@ function contextOf(id, order, given) {
     directory: given.directory,
     worktree: given.worktree,
     extra: given.extra ?? {},
-    messages: given.messages ?? [],
     metadata(update) {
       metadata(id, { title: update?.title, metadata: update?.metadata });
     },
@@ -81,6 +81,15 @@ function contextOf(id, order, given) {
       await request("permission", question, id);
     },
   };
+  // Most tools never look at what was said, which may be much. So it is asked for when it is: on the spot, because it is a
+  // property and no promise. To look for its name in the code instead would miss those who hand their context on.
+  let messages;
+  defineProperty(context, "messages", {
+    enumerable: true,
+    configurable: true,
+    get: () => (messages ??= requestSync("messages", null, id)),
+    set: (value) => (messages = value),
+  });
   // Most tools never look at their signal, and the code behind it is not small.
   defineProperty(context, "abort", {
     enumerable: true,

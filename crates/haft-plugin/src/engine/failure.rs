@@ -67,7 +67,9 @@ pub(super) fn of_load<'js>(ctx: &Ctx<'js>, value: &Value<'js>, file: &str) -> Fa
                 "Error" | "SyntaxError" => found.message,
                 name => format!("{name}: {}", found.message),
             };
-            Failure::Load { message, place, fix, stack: found.stack }
+            let export = object.and_then(|object| text_of(ctx, object, "export"));
+            let (stack, export) = (found.stack.map(Into::into), export.map(Into::into));
+            Failure::Load { message, place, fix, stack, export }
         }
     }
 }

@@ -12,7 +12,7 @@ use rquickjs::{Ctx, Function, Persistent, Promise, Result, Value};
 
 use super::Limits;
 use super::modules::Modules;
-use super::ops::{Asks, Children, Descriptors, Timers};
+use super::ops::{Asks, Children, Descriptors, Temporary, Timers};
 use super::orders::Orders;
 use super::realm::Intrinsics;
 use super::rejections::Rejections;
@@ -31,6 +31,7 @@ pub(super) struct Host {
     pub(super) asks: RefCell<Asks>,
     pub(super) children: RefCell<Children>,
     pub(super) descriptors: RefCell<Descriptors>,
+    pub(super) temporary: RefCell<Temporary>,
     pub(super) rejections: RefCell<Rejections>,
     pub(super) intrinsics: OnceCell<Intrinsics>,
     /// The order whose event is being worked off: what runs because of it most likely belongs to it.

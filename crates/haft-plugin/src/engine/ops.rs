@@ -18,6 +18,7 @@ mod metadata;
 mod processes;
 mod requests;
 mod system;
+mod temporary;
 mod text;
 mod timers;
 mod urls;
@@ -26,6 +27,7 @@ pub(super) use children::{ChildEvent, Children, abort_children, child_event, end
 pub(super) use descriptors::Descriptors;
 pub(super) use loading::resolve_url;
 pub(super) use requests::{Asks, abort_asks, answered};
+pub(super) use temporary::Temporary;
 pub(super) use timers::{Timers, fire_timers};
 
 /// Forgets whose the things are that an order began and that outlive it.

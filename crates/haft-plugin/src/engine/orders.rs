@@ -95,7 +95,13 @@ pub(super) fn begin(ctx: &Ctx<'_>, order: Order) {
             });
             refused(ctx, id, begun, |thrown| of_hook(ctx, thrown, &name));
         }
-        Order::Abort { id } => abort(ctx, id),
+        Order::Abort { id, forget } => {
+            abort(ctx, id);
+            // What it still holds would add up.
+            if forget && remove(|active| active.id == id).is_some() {
+                answer(id, Err(Failure::aborted()));
+            }
+        }
         Order::Strip { id, path, source } => {
             host().wire.done(id, &typescript::told(Path::new(&path), &source).to_string());
         }

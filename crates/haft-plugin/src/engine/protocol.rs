@@ -35,17 +35,14 @@ pub(super) enum Order {
     },
     Abort {
         id: u64,
+        /// Nobody waits for its end either.
+        #[serde(default)]
+        forget: bool,
     },
     /// Takes the types out of a text. Whoever wants that done wants it done away from themselves, as it may be anything.
-    Strip {
-        id: u64,
-        path: String,
-        source: String,
-    },
+    Strip { id: u64, path: String, source: String },
     /// Is only answered: haft wants to know whether code still lets go.
-    Ping {
-        id: u64,
-    },
+    Ping { id: u64 },
 }
 
 /// What a file is loaded as.
@@ -147,7 +144,10 @@ pub(super) enum Failure {
         #[serde(skip_serializing_if = "Option::is_none")]
         fix: Option<String>,
         #[serde(skip_serializing_if = "Option::is_none")]
-        stack: Option<String>,
+        stack: Option<Box<str>>,
+        /// The export that is wrong, for errors of our own about one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        export: Option<Box<str>>,
     },
     /// A module it imports is missing, or is one that this engine does not have.
     Module {

@@ -24,6 +24,15 @@ impl Readable {
         }
     }
 
+    /// Whether what is written there stays: where everything may be read nothing is private, and elsewhere only what is
+    /// below one of the directories, unless that is a temporary one itself.
+    pub(super) fn keeps(&self, path: &Path) -> bool {
+        let is_private =
+            |root: &PathBuf| ["/tmp", "/var/tmp"].iter().any(|private| root == Path::new(private));
+        let Some(roots) = &self.0 else { return true };
+        roots.iter().filter(|root| !is_private(root)).any(|root| path.starts_with(root))
+    }
+
     /// The same for what is imported, which may also be a package of anybody's.
     pub(super) fn check_import(&self, path: &Path) -> io::Result<()> {
         let of_package = Component::Normal("node_modules".as_ref());
@@ -31,5 +40,20 @@ impl Readable {
             true => Ok(()),
             false => self.check(path),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Readable;
+    use std::path::{Path, PathBuf};
+
+    #[test]
+    fn what_is_written_stays_where_the_work_is_and_not_in_a_private_directory() {
+        let roots = ["/tmp", "/tmp/project", "/home/me/project"].map(PathBuf::from);
+        let readable = Readable(Some(roots.to_vec()));
+        assert!(readable.keeps(Path::new("/tmp/project/a.txt")));
+        assert!(!readable.keeps(Path::new("/tmp/a.txt")));
+        assert!(Readable::default().keeps(Path::new("/tmp/a.txt")));
     }
 }

@@ -30,10 +30,10 @@ pub(super) enum Event {
 }
 
 impl Event {
-    /// The order this event aborts, if that is what it does.
+    /// The order this event aborts, if that is what it does. One that is to be forgotten has time.
     pub(super) fn aborts(&self) -> Option<u64> {
         match self {
-            Event::Incoming(Ok(Incoming::Order(Order::Abort { id }))) => Some(*id),
+            Event::Incoming(Ok(Incoming::Order(Order::Abort { id, forget: false }))) => Some(*id),
             Event::Incoming(_) | Event::Closed | Event::Child(_) => None,
         }
     }
@@ -53,6 +53,7 @@ pub(super) fn run(input: impl Read + Send + 'static, output: impl Write + Send +
         asks: RefCell::default(),
         children: RefCell::default(),
         descriptors: RefCell::new(Descriptors::default()),
+        temporary: RefCell::default(),
         rejections: RefCell::default(),
         intrinsics: OnceCell::new(),
         cause: Cell::new(None),

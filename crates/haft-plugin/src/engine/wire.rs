@@ -81,7 +81,7 @@ pub(super) fn listen(input: impl Read + Send + 'static, events: Sender<Event>, w
             let text = String::from_utf8_lossy(&line);
             if !text.trim().is_empty() {
                 let incoming = Incoming::parse(&text);
-                if let Ok(Incoming::Order(Order::Abort { id })) = incoming {
+                if let Ok(Incoming::Order(Order::Abort { id, .. })) = incoming {
                     watch.wants_to_stop(id);
                 }
                 if events.send(Event::Incoming(incoming)).is_err() {

@@ -14,7 +14,9 @@ use tokio::time::Instant;
 
 use super::Pulse;
 use super::outbox::{Outbox, Untold};
+use super::lines::Lines;
 use super::stripping::Stripping;
+use super::told::Told;
 use crate::desk::{Desk, Unanswered};
 use crate::error::HostError;
 use crate::words::{Answered, Asked, FromHost, Said, Wish};
@@ -34,6 +36,7 @@ pub(super) struct Shared {
     holds: Mutex<Option<Box<dyn Any + Send>>>,
     state: Mutex<State>,
     words: Mutex<Vec<u8>>,
+    lines: Mutex<Lines>,
 }
 
 #[derive(Default)]
@@ -42,6 +45,8 @@ pub(super) struct State {
     pub(super) waiting: HashMap<u64, Waiting>,
     asked: usize,
     pub(super) gone: Option<Arc<str>>,
+    /// Whether somebody looks after what it was told.
+    pub(super) is_watched: bool,
 }
 
 /// Somebody who waits for an answer.
@@ -54,8 +59,8 @@ pub(super) struct Waiting {
     refused: Option<(String, ToolError)>,
     /// How long people were waited for.
     paused: Duration,
-    /// Whether it was only told something, and nobody waits for what comes of it.
-    is_told: bool,
+    /// What it was only told, so that nobody waits for what comes of it.
+    pub(super) told: Option<Told>,
 }
 
 /// A question of a host that is not answered yet.
@@ -72,19 +77,12 @@ impl Waiting {
         answer: oneshot::Sender<Result<Value, HostError>>,
         context: Option<ToolContext>,
     ) -> Waiting {
-        Waiting {
-            answer,
-            context,
-            asked: HashMap::new(),
-            refused: None,
-            paused: Duration::ZERO,
-            is_told: false,
-        }
+        Waiting { answer, context, asked: HashMap::new(), refused: None, paused: Duration::ZERO, told: None }
     }
 
     /// Nobody: something that is told.
-    pub(super) fn told() -> Waiting {
-        Waiting { is_told: true, ..Waiting::new(oneshot::channel().0, None) }
+    pub(super) fn told(name: Arc<str>) -> Waiting {
+        Waiting { told: Some(Told::new(name)), ..Waiting::new(oneshot::channel().0, None) }
     }
 
     /// Ends what was asked on the way.
@@ -103,6 +101,7 @@ impl Shared {
             stripping: Stripping::default(),
             state: Mutex::default(),
             words: Mutex::default(),
+            lines: Mutex::default(),
         }
     }
 
@@ -146,12 +145,7 @@ impl Shared {
 
     /// So many things that it was told it is still busy with.
     pub(super) fn told(&self) -> usize {
-        self.state().waiting.values().filter(|waiting| waiting.is_told).count()
-    }
-
-    /// Whether it is still busy with something that it was told.
-    pub(super) fn is_listening(&self) -> bool {
-        self.told() > 0
+        self.state().waiting.values().filter(|waiting| waiting.told.is_some()).count()
     }
 
     /// Asks whether it still listens.
@@ -303,13 +297,42 @@ impl Shared {
     }
 
     fn said(&self, said: Said) {
-        let context = match &said {
-            Said::Log { .. } => None,
-            Said::Metadata { about, .. } => {
-                self.state().waiting.get(about).and_then(|waiting| waiting.context.clone())
+        match &said {
+            Said::Log { level, text } => {
+                let (before, is_told) = self.lines().take(std::time::Instant::now(), level, text.len());
+                if let Some(left_out) = before {
+                    self.log(left_out.level(), left_out.words());
+                }
+                if is_told {
+                    self.desk.heard(said, None);
+                }
             }
-        };
-        self.desk.heard(said, context);
+            Said::Metadata { about, .. } => {
+                let context = self.state().waiting.get(about).and_then(|waiting| waiting.context.clone());
+                self.desk.heard(said, context);
+            }
+        }
+    }
+
+    /// Logs something of our own.
+    pub(super) fn log(&self, level: &str, text: String) {
+        self.desk.heard(Said::Log { level: level.to_owned(), text }, None);
+    }
+
+    /// Says how much of what it logged was left out.
+    pub(super) fn log_left_out(&self) {
+        let left_out = self.lines().rest();
+        if let Some(left_out) = left_out {
+            self.log(left_out.level(), left_out.words());
+        }
+    }
+
+    fn lines(&self) -> MutexGuard<'_, Lines> {
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn runtime(&self) -> &tokio::runtime::Handle {
+        &self.runtime
     }
 
     /// Kills it, with everything it started. Whoever waits for it is told why.
@@ -328,6 +351,7 @@ impl Shared {
             state.gone.get_or_insert_with(|| Arc::from(why));
             std::mem::take(&mut state.waiting)
         };
+        self.log_left_out();
         self.outbox().take();
         drop(self.holds.lock().unwrap_or_else(PoisonError::into_inner).take());
         for (_, waiting) in waiting {

@@ -56,9 +56,26 @@ export const whole = { description: "", args: text(false), execute: run }"#;
 #[test]
 fn the_context_has_what_opencode_gives() {
     let body = "const { abort, metadata, ask, ...rest } = ctx; return JSON.stringify([Object.keys(rest).sort(), rest.sessionID, rest.extra, abort.aborted, typeof metadata, typeof ask])";
-    let mut host = Host::tool(&execute(body));
+    let mut host = Host::tool(&execute(body)).answering(|_| json!({ "ok": [] }));
     let expected = r#"[["agent","callID","directory","extra","messageID","messages","sessionID","worktree"],"ses_1",{"a":1},false,"function","function"]"#;
     assert_eq!(host.output(json!({})), expected);
+}
+
+#[test]
+fn what_was_said_is_asked_for_once_and_only_if_somebody_looks() {
+    let body = "if (!args.looks) return ''; await null; const [first] = ctx.messages; return `${first.info.id} ${ctx.messages.length} ${ctx.callID}`";
+    let mut host = Host::tool(&execute(body)).answering(|ask| {
+        assert_eq!(ask["op"], "messages");
+        json!({ "ok": [{ "info": { "id": format!("of {}", ask["for"]) }, "parts": [] }] })
+    });
+    host.output(json!({}));
+    assert!(host.said.is_empty(), "{:?}", host.said);
+    let calls = [(); 2].map(|()| host.begin("default", json!({ "looks": true })));
+    for call in calls {
+        let told = host.answer_to(call)["ok"]["output"].to_string();
+        assert!(told.contains(&format!("of {call} 1 ")), "each call is asked for itself: {told}");
+    }
+    assert_eq!(host.said.iter().filter(|line| line["op"] == "messages").count(), 2, "{:?}", host.said);
 }
 
 #[test]

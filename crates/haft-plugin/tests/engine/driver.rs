@@ -112,7 +112,7 @@ impl Host {
     pub(crate) fn begin(&mut self, tool: &str, args: Value) -> u64 {
         let context = json!({
             "sessionID": "ses_1", "messageID": "msg_1", "agent": "build", "callID": "cal_1",
-            "directory": self.text(""), "worktree": "/w", "extra": { "a": 1 }, "messages": [],
+            "directory": self.text(""), "worktree": "/w", "extra": { "a": 1 },
         });
         self.send_order(json!({ "do": "call", "tool": tool, "args": args, "context": context }))
     }

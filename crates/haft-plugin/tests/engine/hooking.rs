@@ -83,6 +83,54 @@ fn the_client_asks_haft() {
 }
 
 #[test]
+fn the_client_answers_as_the_sdk_does() {
+    let text = r#"export const P = async ({ client }: any) => ({ config: async (c: any) => {
+      c.failed = await client.session.get({ path: { id: "s" } })
+      c.keys = Object.keys(c.failed)
+      try { await client.session.get({ path: { id: "s" } }, { throwOnError: true }) } catch (error: any) { c.thrown = [error.name, error.message, error.data] }
+      c.read = await client.file.read({ query: { path: "note.txt" } })
+      c.missing = (await client.file.read({ query: { path: "none.txt" } })).error.name
+      c.wrong = (await client.file.read()).error.data.message
+      c.listed = (await client.file.list({ query: { path: "." } })).data.map((node: any) => node.path)
+      c.found = (await client.find.files({ query: { query: "nte" } })).data
+      c.lines = (await client.find.text({ query: { pattern: "l+", limit: 1 } })).data
+    } })"#;
+    let mut host = Host::with(&[("sub/note.txt", "é hello\nall"), ("p.ts", text)]).answering(
+        |_| json!({ "ok": { "error": { "name": "NotFoundError", "data": { "message": "no such session" } } } }),
+    );
+    let order = json!({ "do": "load", "file": host.text("p.ts"), "as": "plugin", "input": { "directory": host.text("sub") } });
+    assert!(host.order(order).get("ok").is_some());
+    let config = host.hook("config", json!({}), Value::Null)["ok"].clone();
+    assert_eq!(config["failed"]["error"]["name"], "NotFoundError", "{config:#}");
+    assert_eq!(config["keys"], json!(["data", "error"]));
+    let thrown = json!(["NotFoundError", "no such session", { "message": "no such session" }]);
+    assert_eq!(config["thrown"], thrown, "{config:#}");
+    assert_eq!(config["read"]["data"], json!({ "type": "text", "content": "é hello\nall" }), "{config:#}");
+    assert_eq!((&config["missing"], &config["listed"]), (&json!("NotFoundError"), &json!(["note.txt"])));
+    assert!(config["wrong"].as_str().unwrap().contains("`path`"), "{config:#}");
+    assert_eq!(config["found"], json!(["note.txt"]));
+    let line = &config["lines"][0];
+    assert_eq!(
+        (&line["lines"]["text"], &line["line_number"]),
+        (&json!("é hello\n"), &json!(1)),
+        "{config:#}"
+    );
+    assert_eq!(line["submatches"], json!([{ "match": { "text": "ll" }, "start": 5, "end": 7 }]));
+    assert_eq!(config["lines"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_hook_that_is_forgotten_is_let_go_of() {
+    let text = "let n = 0\nexport const P = async () => ({ event: () => new Promise(() => {}), config: (c: any) => { c.n = ++n } })";
+    let mut host = Host::with(&[("p.ts", text)]);
+    host.load("p.ts", "plugin");
+    host.send(&json!({ "id": 70, "do": "hook", "name": "event", "input": {}, "output": null }));
+    host.send(&json!({ "do": "abort", "id": 70, "forget": true }));
+    assert_eq!(host.answer_to(70)["error"]["name"], "AbortError");
+    assert_eq!(host.hook("config", json!({}), Value::Null)["ok"], json!({ "n": 1 }));
+}
+
+#[test]
 fn a_default_export_with_a_server_is_the_plugin() {
     let text = "export const helper = () => { throw new Error('not a plugin') }\nexport default { id: 'mine', server: async (_: unknown, options: any) => ({ config: (c: any) => { c.level = options.level } }) }";
     let mut host = Host::with(&[("p.ts", text)]);

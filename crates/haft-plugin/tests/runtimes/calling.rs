@@ -90,3 +90,16 @@ fn the_web_permission_and_metadata_are_asked_and_told_for_the_call() {
         assert_eq!(asked.len(), 2, "{asked:?}");
     }
 }
+
+#[test]
+fn what_was_said_is_asked_for_on_the_spot() {
+    let text = "export default { description: 'd', args: {}, async execute(args: any, ctx: any) { await null; return `${ctx.messages.length} ${ctx.messages[0].info.id}` } }";
+    for runtime in runtimes() {
+        let mut host = Host::tool(&runtime, text).answering(|ask| {
+            assert_eq!(ask["op"], "messages");
+            json!({ "ok": [{ "info": { "id": "msg_1" }, "parts": [] }] })
+        });
+        let answer = host.call("default", json!({}));
+        assert_eq!(answer["ok"]["output"], "1 msg_1", "{answer}");
+    }
+}

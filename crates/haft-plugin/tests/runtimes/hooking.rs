@@ -37,6 +37,33 @@ fn the_shell_of_a_plugin_runs_in_its_directory() {
 }
 
 #[test]
+fn the_client_answers_as_the_sdk_does() {
+    let text = r#"export const P = async ({ client }: any) => ({ config: async (c: any) => {
+      c.failed = await client.session.get({ path: { id: "s" } })
+      try { await client.session.get({ path: { id: "s" }, throwOnError: true }) } catch (error: any) { c.thrown = [error.name, error.message] }
+      c.read = (await client.file.read({ query: { path: "note.txt" } })).data
+      c.listed = (await client.file.list({ query: { path: "." } })).data.map((node: any) => node.path)
+      c.found = (await client.find.files({ query: { query: "note" } })).data
+      c.lines = (await client.find.text({ query: { pattern: "l+" } })).data.map((line: any) => line.submatches[0].start)
+    } })"#;
+    for runtime in runtimes() {
+        let mut host = Host::with(&runtime, &[("sub/note.txt", "é hello\nall"), ("p.ts", text)]).answering(
+            |_| json!({ "ok": { "error": { "name": "NotFoundError", "data": { "message": "none" } } } }),
+        );
+        let (file, folder) = (host.text("p.ts"), host.text("sub"));
+        let loaded = host
+            .order(json!({ "do": "load", "file": file, "as": "plugin", "input": { "directory": folder } }));
+        assert!(loaded.get("ok").is_some(), "{loaded}");
+        let config = host.hook("config", json!({}), Value::Null)["ok"].clone();
+        assert_eq!(config["failed"]["error"]["name"], "NotFoundError", "{config:#}");
+        assert_eq!(config["thrown"], json!(["NotFoundError", "none"]), "{config:#}");
+        assert_eq!(config["read"], json!({ "type": "text", "content": "é hello\nall" }));
+        assert_eq!((&config["listed"], &config["found"]), (&json!(["note.txt"]), &json!(["note.txt"])));
+        assert_eq!(config["lines"], json!([5, 1]), "{config:#}");
+    }
+}
+
+#[test]
 fn hooks_run_in_order_over_one_output() {
     for runtime in runtimes() {
         let mut host = Host::with(&runtime, &[("p.ts", PLUGIN)]).answering(|ask| {

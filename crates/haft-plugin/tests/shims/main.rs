@@ -50,7 +50,7 @@ export const run = {{ description: "", args: {{}}, async execute({{ index }}) {{
         let place = self.folder.path().to_str().unwrap().to_owned();
         let context = json!({
             "sessionID": "s", "messageID": "m", "agent": "a", "callID": "c", "directory": place, "worktree": place,
-            "extra": {}, "messages": [],
+            "extra": {},
         });
         let answer = self.order(&json!({ "do": "call", "tool": tool, "args": args, "context": context }));
         answer["output"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use haft::{Audience, Model, Viewer};
-use haft_plugin::{Fault, Outcome, Report, Role};
+use haft_plugin::{Fault, Outcome, Report, Role, Unused};
 use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure};
@@ -88,10 +88,11 @@ fn print(report: &Report, directory: &Path, terminal: Terminal) -> Result<(), Fa
             let offers = offers(tools, hooks, report.role);
             let mark = if faults.is_empty() { style.green("ok  ") } else { style.red("FAIL") };
             terminal.line(&format!("{mark}  {source}  {offers}  {}", style.dim(engine.as_str())))?;
-            for (export, why) in skipped {
+            for Unused { export, why, place } in skipped {
                 let line = format!(
-                    "{}  {source}  {} {}",
+                    "{}  {}  {} {}",
                     style.dim("skip"),
+                    placed(&source, *place),
                     haft::visible(export),
                     haft::visible(why)
                 );
@@ -102,15 +103,16 @@ fn print(report: &Report, directory: &Path, terminal: Terminal) -> Result<(), Fa
                     format!("the hook {} is never called: haft has no such feature", haft::visible(hook));
                 terminal.line(&format!("{}  {source}  {line}", style.yellow("note")))?;
             }
-            faults.iter().try_for_each(|fault| explain(fault, terminal))
+            faults.iter().try_for_each(|fault| {
+                if fault.place.is_some() {
+                    terminal.line(&format!("      {}", placed(&source, fault.place)))?;
+                }
+                explain(fault, terminal)
+            })
         }
         Outcome::Faulty(fault) => {
-            let place = match (&fault.file, fault.place) {
-                (Some(file), Some((line, column))) => format!("{}:{line}:{column}", shown(file, directory)),
-                (Some(file), None) => shown(file, directory),
-                (None, _) => source,
-            };
-            terminal.line(&format!("{}  {place}", style.red("FAIL")))?;
+            let file = fault.file.as_ref().map_or(source, |file| shown(file, directory));
+            terminal.line(&format!("{}  {}", style.red("FAIL"), placed(&file, fault.place)))?;
             explain(fault, terminal)
         }
         Outcome::Untrusted => terminal.line(&format!(
@@ -137,8 +139,18 @@ fn offers(tools: &[String], hooks: &[String], role: Role) -> String {
     if all.is_empty() { nothing.to_owned() } else { all.join(", ") }
 }
 
+/// A file with the place in it, as editors take it.
+fn placed(file: &str, place: Option<(u32, u32)>) -> String {
+    place.map_or_else(|| file.to_owned(), |(line, column)| format!("{file}:{line}:{column}"))
+}
+
 fn shown(path: &Path, directory: &Path) -> String {
     haft::visible(&path.strip_prefix(directory).unwrap_or(path).to_string_lossy())
+}
+
+fn skip(Unused { export, why, place }: &Unused) -> Value {
+    let (line, column) = place.unzip();
+    json!({ "export": export, "why": why, "line": line, "column": column })
 }
 
 fn document(report: &Report) -> Value {
@@ -155,8 +167,7 @@ fn document(report: &Report) -> Value {
         Outcome::Served { engine, tools, hooks, skipped, faults } => {
             let uncalled: Vec<&String> =
                 hooks.iter().filter(|hook| !CALLED.contains(&hook.as_str())).collect();
-            let skipped: Vec<Value> =
-                skipped.iter().map(|(export, why)| json!({ "export": export, "why": why })).collect();
+            let skipped: Vec<Value> = skipped.iter().map(skip).collect();
             told["status"] = if faults.is_empty() { "ok".into() } else { "error".into() };
             told["engine"] = engine.as_str().into();
             told["tools"] = json!(tools);

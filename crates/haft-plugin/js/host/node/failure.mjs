@@ -39,7 +39,8 @@ export function ofLoad(value, file) {
   const message = ["Error", "SyntaxError"].includes(found.name)
     ? found.message
     : `${found.name}: ${found.message}`;
-  return { kind: "load", message, ...(place ?? { file }), fix, stack: found.stack };
+  const known = { kind: "load", message, fix, stack: found.stack, export: field(value, "export") };
+  return { ...known, ...(place ?? { file }) };
 }
 
 /** One text for the log. */

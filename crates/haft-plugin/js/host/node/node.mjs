@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import threads from "node:worker_threads";
 import { thread } from "haft:texts";
 import { fileOf, planFor } from "./loading.mjs";
-import { request, requestNow } from "./ops.mjs";
+import { request, requestSync } from "./ops.mjs";
 import { FOR, resolveElse, resolveOwn } from "./resolving.mjs";
 
 const files = new Set();
@@ -63,7 +63,7 @@ function loadNow(url, context, next) {
   if (file !== undefined) files.add(file);
   const plan = planFor(url, context.importAttributes);
   if (plan === undefined) return next(url, context);
-  const { format, source } = plan.done ?? plan.finish(requestNow(plan.op, plan.with));
+  const { format, source } = plan.done ?? plan.finish(requestSync(plan.op, plan.with));
   return { format, source, shortCircuit: true };
 }
 
@@ -95,7 +95,7 @@ function giveWorkersTheirOwnOptions() {
 
 function requireTypeScript(module, file) {
   const plan = planFor(pathToFileURL(file).href);
-  const { format, source } = plan.finish(requestNow(plan.op, plan.with));
+  const { format, source } = plan.finish(requestSync(plan.op, plan.with));
   if (format === "module") {
     throw Object.assign(new Error(`${file} is an ES module and cannot be required; use import()`), {
       code: "ERR_REQUIRE_ESM",

@@ -31,9 +31,9 @@ export function request(op, given, order) {
 }
 
 /** Asks haft and waits: nothing else runs meanwhile. */
-export function requestNow(op, given) {
+export function requestSync(op, given, order) {
   const ask = ++asked;
-  send({ ask, op, for: current(), with: given ?? null });
+  send({ ask, op, for: order ?? current(), with: given ?? null });
   const answer = waitFor((message) => message.answer === ask);
   if (answer.error) throw refused(answer.error);
   return answer.ok;

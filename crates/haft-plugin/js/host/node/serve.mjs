@@ -2,6 +2,7 @@
 // file offers and how its tools and hooks are run is shared with that; what is here is the order of things
 // around it.
 import { $ } from "haft:bun/shell";
+import * as files from "../files.js";
 import { pluginInput } from "../input.js";
 import { abort, call, hook, load } from "../main.js";
 import { endChildren, forgetChildren, watchChildren } from "./children.mjs";
@@ -95,6 +96,7 @@ function survive(event, words) {
   });
 }
 
+provide("host/files", files);
 provide("host/input", { pluginInput });
 provide("bun/index", globalThis.Bun ?? { $ });
 redirectOutput();

@@ -10,7 +10,7 @@ use rquickjs::{ArrayBuffer, Ctx, Error, Object, Result};
 
 use super::super::host::{Counter, host};
 use super::bytes::{Bytes, buffer};
-use super::{errors, metadata};
+use super::{errors, metadata, temporary};
 
 /// The numbers below belong to the process's own streams.
 const FIRST: u32 = 3;
@@ -45,6 +45,9 @@ pub(super) fn open(ctx: Ctx<'_>, path: String, flags: String, mode: Opt<Option<u
     super::files::may_read(&path).map_err(|error| failed(&error))?;
     let mut options = options;
     let file = options.mode(mode.0.flatten().unwrap_or(0o666)).open(&path).map_err(|error| failed(&error))?;
+    if flags != "r" {
+        temporary::written(&path);
+    }
     let mut descriptors = host.descriptors.borrow_mut();
     let id = descriptors.ids.next() + FIRST - 1;
     descriptors.open.insert(id, file);

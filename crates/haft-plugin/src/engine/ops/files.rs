@@ -20,7 +20,7 @@ use serde_json::json;
 
 use super::super::host::host;
 use super::bytes::{Bytes, buffer};
-use super::{errors, metadata, requests};
+use super::{errors, metadata, requests, temporary};
 
 /// What is tried: the name of the op, the system call Node names, and the paths.
 struct Attempt<'a> {
@@ -126,7 +126,10 @@ pub(super) fn write_file<'js>(
     }
     let written = open.open(&path).and_then(|mut file| file.write_all(&bytes.0));
     let more = || json!({ "data": STANDARD.encode(&bytes.0), "append": append, "exclusive": exclusive, "mode": mode });
-    Attempt::on("writeFile", "open", &path).end(&ctx, written, more).map(drop)
+    if let Done::Here(()) = Attempt::on("writeFile", "open", &path).end(&ctx, written, more)? {
+        temporary::written(&path);
+    }
+    Ok(())
 }
 
 pub(super) fn stat<'js>(ctx: Ctx<'js>, path: String, follow: Opt<bool>) -> Result<Value<'js>> {
@@ -259,7 +262,10 @@ pub(super) fn mkdtemp(ctx: Ctx<'_>, prefix: String) -> Result<String> {
             random.iter().map(|byte| char::from(LETTERS[usize::from(*byte) % LETTERS.len()])).collect();
         let path = format!("{prefix}{name}");
         match fs::DirBuilder::new().mode(0o700).create(&path) {
-            Ok(()) => return Ok(path),
+            Ok(()) => {
+                temporary::made(&path);
+                return Ok(path);
+            }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => last = error,
             Err(error) => {
                 last = error;
@@ -297,7 +303,7 @@ fn first_missing(path: &Path) -> Option<PathBuf> {
     std::path::absolute(missing).ok()
 }
 
-fn absolute(path: &str) -> String {
+pub(super) fn absolute(path: &str) -> String {
     std::path::absolute(path).map_or_else(|_| path.to_owned(), |path| path.to_string_lossy().into_owned())
 }
 

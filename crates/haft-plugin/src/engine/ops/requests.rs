@@ -40,22 +40,37 @@ pub(super) fn request<'js>(
 }
 
 /// Asks haft and waits: nothing else runs meanwhile.
-pub(super) fn request_sync<'js>(ctx: Ctx<'js>, op: String, with: Opt<Value<'js>>) -> Result<Value<'js>> {
+pub(super) fn request_sync<'js>(
+    ctx: Ctx<'js>,
+    op: String,
+    with: Opt<Value<'js>>,
+    for_call: Opt<Option<u64>>,
+) -> Result<Value<'js>> {
     let with = text_of(&ctx, with)?;
-    match ask_now(&ctx, &op, &with)? {
+    let call = for_call.0.flatten().or_else(|| host().current());
+    match ask_for(&ctx, &op, &with, call)? {
         Ok(answer) => json::parse(&ctx, &answer),
         Err(refused) => Err(errors::refused(&ctx, &refused)),
     }
 }
 
-/// The same from Rust. An abort of the order that waits ends the wait.
+/// The same from Rust, for whatever runs now.
 pub(super) fn ask_now(
     ctx: &Ctx<'_>,
     op: &str,
     with: &str,
 ) -> Result<std::result::Result<serde_json::Value, Refused>> {
+    ask_for(ctx, op, with, host().current())
+}
+
+/// An abort of the order that waits ends the wait.
+fn ask_for(
+    ctx: &Ctx<'_>,
+    op: &str,
+    with: &str,
+    call: Option<u64>,
+) -> Result<std::result::Result<serde_json::Value, Refused>> {
     let host = host();
-    let call = host.current();
     let ask = u64::from(host.asks.borrow().ids.next());
     host.wire.ask(ask, op, call, with);
     let mut aborts = Vec::new();

@@ -1,0 +1,131 @@
+//! What plugins may know of the place they work in: what is configured, without rules, keys and addresses of providers.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use haft_agent::provider::ModelInfo;
+use serde_json::{Map, Value, json};
+
+use crate::config::{Agent, Config};
+use crate::models;
+use crate::paths::{Env, Paths};
+use crate::plugins::configuring::shown;
+use crate::setting::Setting;
+
+/// Facts about a place. They are put together when somebody asks, since hardly anybody does.
+pub(crate) struct Facts {
+    /// The configuration: first as files have it, and later as plugins left it.
+    config: Mutex<Arc<Config>>,
+    env: Arc<Env>,
+    paths: Paths,
+    directory: PathBuf,
+    worktree: PathBuf,
+    project: Value,
+}
+
+impl Facts {
+    pub(crate) fn new(setting: &Setting, project: Value) -> Facts {
+        Facts {
+            config: Mutex::new(setting.config.clone()),
+            env: setting.env.clone(),
+            paths: setting.paths.clone(),
+            directory: setting.directory.clone(),
+            worktree: setting.project().clone(),
+            project,
+        }
+    }
+
+    /// Takes note of what plugins have said about the configuration.
+    pub(crate) fn take_note(&self, setting: &Setting) {
+        *self.config.lock().unwrap_or_else(PoisonError::into_inner) = setting.config.clone();
+    }
+
+    fn now(&self) -> Arc<Config> {
+        self.config.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// What the hook `config` is shown.
+    pub(super) fn config(&self) -> Value {
+        shown(&self.now().document())
+    }
+
+    pub(super) fn agents(&self) -> Value {
+        self.now().agents().iter().map(agent).collect()
+    }
+
+    pub(super) fn paths(&self) -> Value {
+        json!({
+            "home": self.paths.home,
+            "state": self.paths.state,
+            "config": self.paths.config,
+            "worktree": self.worktree,
+            "directory": self.directory,
+        })
+    }
+
+    pub(super) fn project(&self) -> Value {
+        self.project.clone()
+    }
+
+    /// The providers that are configured or have a key, with the models that are configured. Which others they serve is
+    /// not asked of them.
+    pub(super) fn providers(&self) -> Value {
+        let config = self.now();
+        // Where the configuration makes no sense, there are none that could be used either.
+        let Ok(said) = config.providers() else { return json!({ "providers": [], "default": {} }) };
+        let default = said.model.as_deref().and_then(|model| model.split_once('/'));
+        let default: Map<String, Value> =
+            default.into_iter().map(|(provider, model)| (provider.to_owned(), model.into())).collect();
+        let configured = said.configured.clone();
+        let ids = models::providers_of(&config, &self.env, &self.paths, &self.directory).map(|providers| {
+            let is_there = |id: &String| {
+                providers.key_source(id).is_some() || configured.iter().any(|known| known.id == *id)
+            };
+            providers.ids().into_iter().filter(is_there).collect::<Vec<String>>()
+        });
+        let providers: Vec<Value> = ids
+            .unwrap_or_default()
+            .iter()
+            .map(|id| {
+                let known = configured.iter().find(|known| known.id == *id);
+                let models = known.map(|known| known.models.as_slice()).unwrap_or_default();
+                let models: Map<String, Value> =
+                    models.iter().map(|model| (model.id.clone(), told(model, id))).collect();
+                json!({ "id": id, "name": id, "source": "config", "env": [], "options": {}, "models": models })
+            })
+            .collect();
+        json!({ "providers": providers, "default": default })
+    }
+}
+
+fn agent(agent: &Agent) -> Value {
+    let mut told = json!({
+        "name": agent.name,
+        "description": agent.description,
+        "mode": agent.mode.as_str(),
+        "builtIn": crate::config::is_shipped(&agent.name),
+        "hidden": agent.hidden,
+        "options": agent.options,
+        "tools": {},
+    });
+    let model = agent.model.as_deref().and_then(|model| model.split_once('/'));
+    let set = [
+        ("model", model.map(|(provider, id)| json!({ "providerID": provider, "modelID": id }))),
+        ("prompt", agent.prompt.clone().map(Value::from)),
+        ("temperature", agent.temperature.map(Value::from)),
+        ("topP", agent.top_p.map(Value::from)),
+    ];
+    for (name, value) in set.into_iter().filter_map(|(name, value)| Some((name, value?))) {
+        told[name] = value;
+    }
+    told
+}
+
+fn told(model: &ModelInfo, provider: &str) -> Value {
+    json!({
+        "id": model.id,
+        "providerID": provider,
+        "name": model.name.as_ref().unwrap_or(&model.id),
+        "limit": { "context": model.context, "output": model.output },
+    })
+}

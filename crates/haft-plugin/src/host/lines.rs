@@ -1,0 +1,99 @@
+//! How much of what a host logs is told: so much in a while, and then how much was left out.
+
+use std::time::{Duration, Instant};
+
+/// So many lines are told, and so much text, in a while of this length.
+const LINES_MAX: usize = 200;
+const BYTES_MAX: usize = 256 << 10;
+const WHILE: Duration = Duration::from_secs(10);
+
+/// Counts the lines of one host.
+#[derive(Debug, Default)]
+pub(super) struct Lines {
+    /// When this while began.
+    began: Option<Instant>,
+    lines: usize,
+    bytes: usize,
+    left_out: LeftOut,
+}
+
+/// Lines that were not told.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(super) struct LeftOut {
+    lines: usize,
+    /// Whether any of them was a warning or an error.
+    matters: bool,
+}
+
+impl Lines {
+    /// Whether a line is told that is said now, and what is to be told before it.
+    pub(super) fn take(&mut self, now: Instant, level: &str, bytes: usize) -> (Option<LeftOut>, bool) {
+        let is_over = self.began.is_none_or(|began| now.duration_since(began) >= WHILE);
+        let before = is_over.then(|| self.rest()).flatten();
+        if is_over {
+            (self.began, self.lines, self.bytes) = (Some(now), 0, 0);
+        }
+        let is_told = self.lines < LINES_MAX && self.bytes < BYTES_MAX;
+        if is_told {
+            self.lines += 1;
+            self.bytes += bytes;
+        } else {
+            self.left_out.lines += 1;
+            self.left_out.matters |= matches!(level, "warn" | "error");
+        }
+        (before, is_told)
+    }
+
+    /// What was left out and nobody has been told of.
+    pub(super) fn rest(&mut self) -> Option<LeftOut> {
+        Some(std::mem::take(&mut self.left_out)).filter(|left_out| left_out.lines > 0)
+    }
+}
+
+impl LeftOut {
+    /// How important it is to know that.
+    pub(super) fn level(self) -> &'static str {
+        if self.matters { "warn" } else { "info" }
+    }
+
+    /// The line that says so.
+    pub(super) fn words(self) -> String {
+        let lines = match self.lines {
+            1 => "1 line was".to_owned(),
+            lines => format!("{lines} lines were"),
+        };
+        format!("{lines} left out: a plugin logs more than {LINES_MAX} in {} s", WHILE.as_secs())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_too_much_is_counted_and_told_once() {
+        let mut lines = Lines::default();
+        let began = Instant::now();
+        for _ in 0..LINES_MAX {
+            assert_eq!(lines.take(began, "error", 10), (None, true));
+        }
+        for _ in 0..3 {
+            assert_eq!(lines.take(began, "info", 10), (None, false));
+        }
+        let (before, is_told) = lines.take(began + WHILE, "info", 10);
+        let before = before.unwrap();
+        assert!(is_told && before.words().starts_with("3 lines were left out"), "{}", before.words());
+        assert_eq!(before.level(), "info", "what matters was told");
+        assert_eq!(lines.take(began + WHILE, "info", 10), (None, true));
+        assert_eq!(lines.rest(), None);
+    }
+
+    #[test]
+    fn a_few_long_lines_are_too_much_too() {
+        let mut lines = Lines::default();
+        let now = Instant::now();
+        assert_eq!(lines.take(now, "info", BYTES_MAX), (None, true));
+        assert_eq!(lines.take(now, "warn", 1), (None, false));
+        assert_eq!(lines.rest().map(|left_out| (left_out.lines, left_out.level())), Some((1, "warn")));
+    }
+}

@@ -1,0 +1,149 @@
+//! What a host was told, such as events: nobody waits for it, so somebody has to see that it comes to an end.
+//!
+//! What takes too long is given up and named in the log. The host hears that as it hears of any order that nobody waits
+//! for any more, and lets go of what it held for it.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::time::Instant;
+
+use super::shared::Shared;
+
+/// Something that a host was told.
+pub(super) struct Told {
+    /// What does something about it, for people: `the hook event of /a/b.ts`.
+    name: Arc<str>,
+    since: Instant,
+}
+
+impl Told {
+    pub(super) fn new(name: Arc<str>) -> Told {
+        Told { name, since: Instant::now() }
+    }
+}
+
+/// Sees that everything a host was told ends within a while. One task does so for a host, and only as long as there is
+/// anything.
+pub(super) fn watch(shared: &Arc<Shared>, patience: Duration) {
+    if std::mem::replace(&mut shared.state().is_watched, true) {
+        return;
+    }
+    let weak = Arc::downgrade(shared);
+    shared.runtime().spawn(async move {
+        while let Some(until) = next(&weak, patience) {
+            tokio::time::sleep_until(until).await;
+            let Some(shared) = weak.upgrade() else { return };
+            shared.give_up(patience, &format!("{} s", patience.as_secs_f32()));
+        }
+    });
+}
+
+/// When the oldest of what a host was told is due. If there is nothing, nobody watches any more.
+fn next(shared: &Weak<Shared>, patience: Duration) -> Option<Instant> {
+    let shared = shared.upgrade()?;
+    let mut state = shared.state();
+    let oldest = state.waiting.values().filter_map(|waiting| waiting.told.as_ref()).map(|told| told.since);
+    let due = oldest.min().map(|since| since + patience);
+    state.is_watched = due.is_some();
+    due
+}
+
+impl Shared {
+    /// Whether it is busy with something that it was told not so long ago.
+    pub(super) fn is_busy_with_news(&self, age: Duration) -> bool {
+        let told = |told: &Told| told.since.elapsed() < age;
+        self.state().waiting.values().any(|waiting| waiting.told.as_ref().is_some_and(told))
+    }
+
+    /// Gives up what it was told so long ago. The limit is what people are told.
+    pub(super) fn give_up(&self, patience: Duration, limit: &str) {
+        let late: Vec<(u64, Told)> = {
+            let mut state = self.state();
+            let is_late =
+                |told: &Option<Told>| told.as_ref().is_some_and(|told| told.since.elapsed() >= patience);
+            let late = state.waiting.extract_if(|_, waiting| is_late(&waiting.told));
+            let taken = late.filter_map(|(id, waiting)| {
+                waiting.forget();
+                Some((id, waiting.told?))
+            });
+            taken.collect()
+        };
+        for (id, _) in &late {
+            // One that is gone does nothing any more.
+            let _gone = self.say(&json!({ "do": "abort", "id": id, "forget": true }));
+        }
+        let mut names: Vec<&Arc<str>> = late.iter().map(|(_, told)| &told.name).collect();
+        names.sort();
+        for same in names.chunk_by(|one, other| one == other) {
+            let times = match same.len() {
+                1 => String::new(),
+                several => format!(", {several} times"),
+            };
+            self.log("warn", format!("{} was not done by {limit} and was given up{times}", same[0]));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Mutex, mpsc};
+
+    use haft::{BoxFuture, ToolContext};
+    use serde_json::Value;
+    use tokio::sync::Notify;
+
+    use super::*;
+    use crate::desk::{Desk, Engine, HostProgram, LaunchError, Unanswered};
+    use crate::host::Launched;
+    use crate::host::shared::Waiting;
+    use crate::words::{Said, Wish};
+
+    /// Only hears.
+    #[derive(Default)]
+    struct Ears {
+        heard: Mutex<Vec<String>>,
+        news: Notify,
+    }
+
+    impl Desk for Ears {
+        fn launch(&self, _: &HostProgram) -> Result<Launched, LaunchError> {
+            Err(LaunchError::Absent(Engine::Embedded))
+        }
+
+        fn answer<'a>(&'a self, _: Wish, _: Option<ToolContext>) -> BoxFuture<'a, Result<Value, Unanswered>> {
+            Box::pin(std::future::ready(Err(Unanswered::failed("nobody is here"))))
+        }
+
+        fn heard(&self, said: Said, _: Option<ToolContext>) {
+            if let Said::Log { text, .. } = said {
+                self.heard.lock().unwrap().push(text);
+                self.news.notify_one();
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_never_done_is_given_up_and_named() {
+        let ears = Arc::new(Ears::default());
+        let (outbox, letters) = mpsc::sync_channel(8);
+        let shared = Arc::new(Shared::new(ears.clone(), outbox, Box::new(())));
+        let name: Arc<str> = Arc::from("the hook event of /p.ts");
+        let told: Vec<u64> = (0..3).map(|_| shared.expect(Waiting::told(name.clone())).unwrap()).collect();
+        let awaited = shared.expect(Waiting::new(tokio::sync::oneshot::channel().0, None)).unwrap();
+        watch(&shared, Duration::from_millis(1));
+        while shared.told() > 0 {
+            ears.news.notified().await;
+        }
+        let letters: Vec<Value> =
+            letters.try_iter().map(|line| serde_json::from_str(&line).unwrap()).collect();
+        let mut aborted: Vec<u64> = letters.iter().filter_map(|letter| letter["id"].as_u64()).collect();
+        aborted.sort_unstable();
+        assert_eq!(aborted, told, "{letters:?}");
+        assert!(letters.iter().all(|letter| letter["do"] == "abort" && letter["forget"] == true));
+        let heard = ears.heard.lock().unwrap().clone();
+        assert!(heard.iter().all(|line| line.contains(&*name) && line.contains("given up")), "{heard:?}");
+        assert!(shared.state().waiting.contains_key(&awaited), "somebody waits for it");
+    }
+}
