@@ -159,6 +159,7 @@ impl<'s> Location<'s> {
             agency: agency.clone(),
             project: setting.project().to_string_lossy().into_owned(),
             project_id: plugins::project_id(setting),
+            reading: tokio::sync::Mutex::default(),
         };
         let facts = plugins::Facts::new(setting, plugins::project(setting));
         let client = plugins::Client::new(sessions, facts, registry.clone());

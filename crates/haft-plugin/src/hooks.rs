@@ -38,7 +38,7 @@ pub struct HookError {
 
 impl HookError {
     /// A host names the hook in its own words; of one that is gone, it has to be said.
-    fn new(hook: &str, file: &Path, error: &HostError) -> HookError {
+    pub(crate) fn new(hook: &str, file: &Path, error: &HostError) -> HookError {
         let words = error.to_string();
         match words.contains(hook) {
             true => HookError { why: words },

@@ -12,6 +12,7 @@ mod told;
 use std::any::Any;
 use std::io::Read;
 use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -88,6 +89,13 @@ impl Host {
             }
         })?;
         Ok(Host { shared })
+    }
+
+    /// Says what it serves, for people.
+    pub(crate) fn serving(self, file: &Path) -> Host {
+        // Nobody says so twice.
+        let _known = self.shared.whose.set(file.display().to_string());
+        self
     }
 
     /// Whether it can still be spoken with.
@@ -173,7 +181,7 @@ impl Host {
         while self.shared.is_busy_with_news(TOLD_MAX) {
             tokio::time::sleep(LOOKING).await;
         }
-        self.shared.give_up(Duration::ZERO, "the end");
+        self.shared.give_up(Duration::ZERO, "at the end");
         self.shared.log_left_out();
         self.shared.outbox().take();
     }

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::desk::{Desk, Engine, HostProgram, LaunchError};
 use crate::discovery::{CodeFile, Role};
 use crate::error::{Fault, HostError};
+use crate::hooks::HookError;
 use crate::host::{Host, Patience};
 use crate::manifest::{Content, Manifest};
 use crate::offers;
@@ -213,7 +214,7 @@ impl Served {
                 let patience = Patience { answer: DISPOSING_MAX, busy: self.house.limits.busy };
                 // It ends in any case.
                 if let Err(error) = host.request(told, None, patience).await {
-                    host.note(format!("the hook {DISPOSE} of {}: {error}", self.file.path.display()));
+                    host.note(HookError::new(DISPOSE, &self.file.path, &error).to_string());
                 }
             }
             host.close().await;
@@ -269,6 +270,7 @@ async fn start(house: &Arc<House>, file: &CodeFile, engine: Engine) -> Result<(H
         start @ LaunchError::Start(_) => broken(start.to_string()),
     })?;
     let host = Host::new(launched, house.desk.clone()).map_err(|error| broken(error.to_string()))?;
+    let host = host.serving(&file.path);
     let role = match file.role {
         Role::Tools | Role::Table => "tool",
         Role::Plugin => "plugin",

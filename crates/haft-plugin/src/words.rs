@@ -152,7 +152,7 @@ pub struct ClientCall {
 pub enum Said {
     /// A line for the log.
     Log {
-        /// How important it is: `debug`, `info`, `warn` or `error`.
+        /// How important it is: `debug`, `info`, `notice` (which a person is meant to see), `warn` or `error`.
         level: String,
         /// The line.
         text: String,

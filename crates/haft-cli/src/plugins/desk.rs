@@ -10,8 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 use haft::permission::{Ask, Question, Reach, Resource, Showing};
 use haft::{Action, BoxFuture, Event, Events, ToolContext, ToolError};
 use haft_plugin::{
-    ClientCall, Desk, Engine, Fetch, FileWish, HostProgram, LaunchError, Launched, Permission, Said,
-    Unanswered, Wish,
+    Desk, Engine, Fetch, FileWish, HostProgram, LaunchError, Launched, Permission, Said, Unanswered, Wish,
 };
 use haft_tools::hosting::{Fetching, FileDone, FileOp, FileProblem, HostStart, Hosting, HostingError};
 use serde_json::{Value, json};
@@ -176,22 +175,9 @@ impl CliDesk {
         Ok(Value::Null)
     }
 
-    /// What of opencode's client makes sense without its server.
-    async fn client(&self, call: &ClientCall) -> Result<Value, Unanswered> {
-        if call.path != "tui.showToast" {
-            return self.client.answer(call).await;
-        }
-        let body = call.args.first().map(|given| given.get("body").unwrap_or(given));
-        let text =
-            |key: &str| body.and_then(|body| body.get(key)).and_then(Value::as_str).unwrap_or_default();
-        let line = format!("{} {}", text("title"), text("message"));
-        self.terminal.note(&format!("plugin: {}", haft::visible(line.trim())));
-        Ok(json!({ "data": true }))
-    }
-
     fn log(&self, level: &str, text: &str) {
         let is_told = match level {
-            "error" | "warn" => true,
+            "error" | "warn" | "notice" => true,
             _ => self.terminal.verbose,
         };
         if is_told {
@@ -291,7 +277,7 @@ impl Desk for CliDesk {
                 Wish::Fetch(wanted) => self.fetch(wanted, needed()?).await,
                 Wish::File(wanted) => self.file(wanted, needed()?).await,
                 Wish::Permission(asked) => self.permission(asked, needed()?).await,
-                Wish::Client(call) => self.client(&call).await,
+                Wish::Client(call) => self.client.answer(&call).await,
                 Wish::Messages => self.client.messages(&needed()?.session).await,
                 // The first two are not asked of anybody outside.
                 Wish::Strip(_) | Wish::Module(_) | Wish::Unknown => {

@@ -180,7 +180,14 @@ fn files_are_found_and_read_as_the_plugin_could_itself() {
         found: await of(client.find.text({ query: { pattern: "cr[a-z]+ked" } })),
         wrong: await of(client.find.text({ query: { pattern: "(" } })),
       })"#;
-    let place = trusted(&[("src/urn.txt", "a pot\nthe urn is cracked\n"), ("b.txt", "nothing\n")]);
+    let place = trusted(&[
+        ("src/urn.txt", "a pot\nthe urn is cracked\n"),
+        ("b.txt", "nothing\n"),
+        (".gitignore", "urn.log\n"),
+        ("urn.log", "cracked, too\n"),
+    ]);
+    let git = |args: &[&str]| std::process::Command::new("git").args(args).current_dir(place.ws()).status();
+    assert!(git(&["init", "-q"]).unwrap().success());
     let secret = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     std::fs::write(secret.path().join("key"), "PRIVATE-WORDS").unwrap();
     let outside = json!(secret.path().join("key")).to_string();
@@ -192,9 +199,16 @@ fn files_are_found_and_read_as_the_plugin_could_itself() {
     assert_eq!(told["absent"]["name"], "NotFoundError", "{told:#}");
     assert_eq!(
         told["listed"],
-        json!(["directory .opencode false", "directory src false", "file b.txt false"])
+        json!([
+            "directory .opencode false",
+            "directory src false",
+            "file .gitignore false",
+            "file b.txt false",
+            "file urn.log true",
+        ])
     );
     assert_eq!(told["files"][0], "src/urn.txt", "{told:#}");
+    assert_eq!(told["found"].as_array().unwrap().len(), 1, "what git leaves out is left out: {told:#}");
     let found = &told["found"][0];
     assert_eq!((&found["path"]["text"], &found["line_number"]), (&json!("src/urn.txt"), &json!(2)));
     assert_eq!((&found["absolute_offset"], &found["submatches"][0]["start"]), (&json!(6), &json!(11)));

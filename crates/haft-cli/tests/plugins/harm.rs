@@ -150,12 +150,19 @@ fn words_on_standard_output_are_no_answers() {
 #[test]
 fn an_event_hook_that_hangs_is_named_and_keeps_nobody_waiting() {
     let hangs = "export const H = async () => ({ event: () => new Promise(() => {}) })";
+    let spins = "export const S = async () => ({ event: () => { for (;;); } })";
     let other = "import fs from 'node:fs'\nexport const O = async () => ({ event: async ({ event }) => fs.appendFileSync('told', event.type + '\\n'), dispose: async () => fs.appendFileSync('told', 'end') })";
-    let place = beside(&[(".opencode/plugin/hangs.js", hangs), (".opencode/plugin/other.js", other)]);
+    let place = beside(&[
+        (".opencode/plugin/hangs.js", hangs),
+        (".opencode/plugin/other.js", other),
+        (".opencode/plugin/spins.js", spins),
+    ]);
     let ran = converse(&place, &json!([{ "text": "Hello." }]));
     assert_eq!(ran.code, 0, "{}", ran.err);
-    let named = ran.err.lines().find(|line| line.contains("the hook event of") && line.contains("hangs.js"));
-    assert!(named.is_some_and(|line| line.contains("given up")), "{}", ran.err);
+    for file in ["hangs.js", "spins.js"] {
+        let named = ran.err.lines().find(|line| line.contains("the hook event of") && line.contains(file));
+        assert!(named.is_some_and(|line| line.contains("given up")), "{file}: {}", ran.err);
+    }
     let told = place.read("told");
     assert!(told.contains("session.idle") && told.ends_with("end"), "{told}");
 }
@@ -168,9 +175,8 @@ fn a_plugin_that_logs_without_end_is_cut_short() {
     assert_eq!(ran.code, 0, "{}", ran.err);
     let lines = ran.err.lines().filter(|line| line.contains("noise ")).count();
     assert!((1..1000).contains(&lines), "{lines}");
-    assert!(
-        ran.err.contains(&format!("{} lines were left out", 5000 - lines)),
-        "{}",
-        ran.err.lines().last().unwrap()
-    );
+    let counted =
+        ran.err.lines().filter_map(|line| line.split_once(" lines were left out of ")?.0.rsplit(' ').next());
+    let left_out: usize = counted.map(|count| count.parse::<usize>().unwrap()).sum();
+    assert_eq!(lines + left_out, 5000, "{}", ran.err.lines().last().unwrap());
 }

@@ -10,6 +10,7 @@ const HERE = {
   "file.read": (options, given) => internal("host/files").read(options, given.directory),
   "find.files": (options, given) => internal("host/files").findFiles(options, given.directory),
   "find.text": (options, given) => internal("host/files").findText(options, given.directory),
+  "tui.showToast": shown,
 };
 
 /** A client for a plugin that was given this. */
@@ -52,5 +53,12 @@ async function logged(options) {
   const extra = body.extra === undefined ? "" : ` ${JSON.stringify(body.extra)}`;
   const service = body.service === undefined ? "" : `${body.service}: `;
   log(`${body.level ?? "info"}`, `${service}${body.message ?? ""}${extra}`);
+  return true;
+}
+
+/** What a person is meant to see is a line of the log, and bounded with it. */
+async function shown(options) {
+  const { title, message } = options?.body ?? options ?? {};
+  log("notice", `${title ?? ""} ${message ?? ""}`.trim());
   return true;
 }

@@ -56,13 +56,14 @@ impl LeftOut {
         if self.matters { "warn" } else { "info" }
     }
 
-    /// The line that says so.
-    pub(super) fn words(self) -> String {
+    /// The line that says so of somebody.
+    pub(super) fn words(self, whose: &str) -> String {
         let lines = match self.lines {
             1 => "1 line was".to_owned(),
             lines => format!("{lines} lines were"),
         };
-        format!("{lines} left out: a plugin logs more than {LINES_MAX} in {} s", WHILE.as_secs())
+        let (kilobytes, seconds) = (BYTES_MAX >> 10, WHILE.as_secs());
+        format!("{lines} left out of {whose}: {LINES_MAX} lines or {kilobytes} KiB are shown in {seconds} s")
     }
 }
 
@@ -82,7 +83,8 @@ mod tests {
         }
         let (before, is_told) = lines.take(began + WHILE, "info", 10);
         let before = before.unwrap();
-        assert!(is_told && before.words().starts_with("3 lines were left out"), "{}", before.words());
+        let words = before.words("/a/b.ts");
+        assert!(is_told && words.starts_with("3 lines were left out of /a/b.ts"), "{words}");
         assert_eq!(before.level(), "info", "what matters was told");
         assert_eq!(lines.take(began + WHILE, "info", 10), (None, true));
         assert_eq!(lines.rest(), None);

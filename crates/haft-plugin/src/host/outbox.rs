@@ -9,11 +9,14 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
 
+/// So much waits to be read by a host, unless it is one letter.
+const UNREAD_BYTES_MAX: usize = 256 << 20;
+
 /// Our end of what a host reads.
 pub(super) struct Outbox {
     sink: Arc<OwnedFd>,
     letters: mpsc::SyncSender<Vec<u8>>,
-    /// So many letters are not written yet, or not to their end.
+    /// How many bytes of letters are not written yet, with those of the one that is being written.
     unwritten: Arc<AtomicUsize>,
 }
 
@@ -40,7 +43,7 @@ impl Outbox {
                     if write_all(&sink, &letter).is_err() {
                         return;
                     }
-                    unwritten.fetch_sub(1, Ordering::Release);
+                    unwritten.fetch_sub(letter.len(), Ordering::Release);
                 }
             }
         })?;
@@ -50,15 +53,18 @@ impl Outbox {
     /// Tells it a line. Nobody else may do so meanwhile, which is why this takes all of it.
     pub(super) fn tell(&mut self, line: Vec<u8>) -> Result<(), Untold> {
         let mut rest = line;
+        let waiting = self.unwritten.load(Ordering::Acquire);
         // To wake another thread takes longer than to write; but nothing overtakes what waits already.
-        if self.unwritten.load(Ordering::Acquire) == 0 {
+        if waiting == 0 {
             let written = write_some(&self.sink, &rest).map_err(|_| Untold::Gone)?;
             if written == rest.len() {
                 return Ok(());
             }
             rest.drain(..written);
+        } else if waiting + rest.len() > UNREAD_BYTES_MAX {
+            return Err(Untold::Full);
         }
-        self.unwritten.fetch_add(1, Ordering::Relaxed);
+        self.unwritten.fetch_add(rest.len(), Ordering::Relaxed);
         self.letters.try_send(rest).map_err(|error| match error {
             mpsc::TrySendError::Full(_) => Untold::Full,
             mpsc::TrySendError::Disconnected(_) => Untold::Gone,

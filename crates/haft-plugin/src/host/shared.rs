@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use haft::{ToolContext, ToolError};
@@ -13,8 +13,8 @@ use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
 use super::Pulse;
+use super::lines::{LeftOut, Lines};
 use super::outbox::{Outbox, Untold};
-use super::lines::Lines;
 use super::stripping::Stripping;
 use super::told::Told;
 use crate::desk::{Desk, Unanswered};
@@ -37,6 +37,8 @@ pub(super) struct Shared {
     state: Mutex<State>,
     words: Mutex<Vec<u8>>,
     lines: Mutex<Lines>,
+    /// What it serves, for people.
+    pub(super) whose: OnceLock<String>,
 }
 
 #[derive(Default)]
@@ -102,6 +104,7 @@ impl Shared {
             state: Mutex::default(),
             words: Mutex::default(),
             lines: Mutex::default(),
+            whose: OnceLock::new(),
         }
     }
 
@@ -300,9 +303,7 @@ impl Shared {
         match &said {
             Said::Log { level, text } => {
                 let (before, is_told) = self.lines().take(std::time::Instant::now(), level, text.len());
-                if let Some(left_out) = before {
-                    self.log(left_out.level(), left_out.words());
-                }
+                self.tell_left_out(before);
                 if is_told {
                     self.desk.heard(said, None);
                 }
@@ -322,8 +323,13 @@ impl Shared {
     /// Says how much of what it logged was left out.
     pub(super) fn log_left_out(&self) {
         let left_out = self.lines().rest();
+        self.tell_left_out(left_out);
+    }
+
+    fn tell_left_out(&self, left_out: Option<LeftOut>) {
         if let Some(left_out) = left_out {
-            self.log(left_out.level(), left_out.words());
+            let whose = self.whose.get().map_or("a plugin", String::as_str);
+            self.log(left_out.level(), left_out.words(whose));
         }
     }
 

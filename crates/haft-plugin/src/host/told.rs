@@ -35,7 +35,7 @@ pub(super) fn watch(shared: &Arc<Shared>, patience: Duration) {
         while let Some(until) = next(&weak, patience) {
             tokio::time::sleep_until(until).await;
             let Some(shared) = weak.upgrade() else { return };
-            shared.give_up(patience, &format!("{} s", patience.as_secs_f32()));
+            shared.give_up(patience, &format!("within {} s", patience.as_secs_f32()));
         }
     });
 }
@@ -57,8 +57,8 @@ impl Shared {
         self.state().waiting.values().any(|waiting| waiting.told.as_ref().is_some_and(told))
     }
 
-    /// Gives up what it was told so long ago. The limit is what people are told.
-    pub(super) fn give_up(&self, patience: Duration, limit: &str) {
+    /// Gives up what it was told so long ago; when that is, is for people.
+    pub(super) fn give_up(&self, patience: Duration, when: &str) {
         let late: Vec<(u64, Told)> = {
             let mut state = self.state();
             let is_late =
@@ -81,7 +81,7 @@ impl Shared {
                 1 => String::new(),
                 several => format!(", {several} times"),
             };
-            self.log("warn", format!("{} was not done by {limit} and was given up{times}", same[0]));
+            self.log("warn", format!("{} was not done {when} and was given up{times}", same[0]));
         }
     }
 }

@@ -30,6 +30,7 @@ pub(crate) struct Sessions {
     pub(crate) project: String,
     /// The same as plugins know it.
     pub(crate) project_id: String,
+    pub(crate) reading: tokio::sync::Mutex<()>,
 }
 
 impl Sessions {
@@ -54,7 +55,7 @@ impl Sessions {
 
     pub(super) async fn messages(&self, given: &Given<'_>) -> Result<Value, Problem> {
         let (store, row) = self.known(given)?;
-        let recalled = recall(store.history(&row.id).await?);
+        let recalled = self.recalled(store, &row.id).await?;
         let limit = given.limit().unwrap_or(recalled.len());
         Ok(newest(recalled.get(recalled.len().saturating_sub(limit)..).unwrap_or_default(), &row.id).into())
     }
@@ -62,7 +63,7 @@ impl Sessions {
     pub(super) async fn message(&self, given: &Given<'_>) -> Result<Value, Problem> {
         let id = given.text(&["messageID"])?;
         let (store, row) = self.known(given)?;
-        let recalled = recall(store.history(&row.id).await?);
+        let recalled = self.recalled(store, &row.id).await?;
         let found = recalled.iter().find(|recalled| recalled.message.id.as_str() == id);
         let found =
             found.ok_or_else(|| Problem::Missing(format!("there is no message {id} in {}", row.id)))?;
@@ -72,7 +73,7 @@ impl Sessions {
     /// What was said in a session and still counts for its model; nothing in one that nobody speaks in.
     pub(super) async fn counting(&self, session: &SessionId) -> Result<Value, StoreError> {
         let Some(store) = &self.store else { return Ok(json!([])) };
-        let recalled = recall(store.history(session).await?);
+        let recalled = self.recalled(store, session).await?;
         Ok(newest(since_summary(&recalled), session).into())
     }
 
@@ -119,6 +120,16 @@ impl Sessions {
             Message { id: note.id.clone(), parts: note.parts.clone(), ..Message::new(Role::User, agent) };
         self.inbox.deliver(&row.id, note);
         Ok(json!({ "info": info(&message, &row.id), "parts": parts(&message, &[], &row.id) }))
+    }
+
+    /// A conversation, read away from those who wait for other things. One is read at a time: they may be large, and a
+    /// plugin can ask for many.
+    async fn recalled(&self, store: &Store, session: &SessionId) -> Result<Vec<Recalled>, StoreError> {
+        let _alone = self.reading.lock().await;
+        let (store, session) = (store.clone(), session.clone());
+        let reading = move || tokio::runtime::Handle::current().block_on(store.history(&session)).map(recall);
+        let read = tokio::task::spawn_blocking(reading).await;
+        read.unwrap_or_else(|broken| Err(StoreError::new("could not read a conversation", broken)))
     }
 
     /// A session of this project.

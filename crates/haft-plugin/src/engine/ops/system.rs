@@ -145,7 +145,7 @@ pub(super) fn hrtime() -> f64 {
 
 pub(super) fn log(level: String, text: String) {
     let level = match level.as_str() {
-        known @ ("debug" | "info" | "warn" | "error") => known,
+        known @ ("debug" | "info" | "notice" | "warn" | "error") => known,
         _ => "info",
     };
     match text.char_indices().nth(LOG_CHARS_MAX) {
