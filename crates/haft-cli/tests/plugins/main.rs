@@ -22,3 +22,4 @@ mod mistakes;
 mod places;
 mod real;
 mod results;
+mod types;
