@@ -121,12 +121,12 @@ fn input(setting: &Setting) -> Value {
 
 /// The project as plugins know it.
 pub(crate) fn project(setting: &Setting) -> Value {
-    json!({
-        "id": project_id(setting),
-        "worktree": setting.project(),
-        "vcs": setting.worktree.as_ref().map(|_| "git"),
-        "time": { "created": 0 },
-    })
+    let mut project =
+        json!({ "id": project_id(setting), "worktree": setting.project(), "time": { "created": 0 } });
+    if setting.worktree.is_some() {
+        project["vcs"] = "git".into();
+    }
+    project
 }
 
 pub(crate) fn project_id(setting: &Setting) -> String {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use haft::{AgentId, CallPart, Content, Input, Message, MessageId, Model, Part, Role, SessionId};
+use haft::{AgentId, CallPart, Content, Finish, Input, Message, MessageId, Model, Part, Role, SessionId};
 use haft_agent::{Recalled, RecalledResult};
 use serde_json::{Value, json};
 
@@ -36,9 +36,25 @@ pub(super) fn info(message: &Message, session: &SessionId) -> Value {
                 "input": usage.input, "output": usage.output, "reasoning": usage.reasoning,
                 "cache": { "read": usage.cache_read, "write": usage.cache_write },
             });
+            if let Some((key, how)) = message.finish.as_ref().map(ended) {
+                info[key] = how;
+            }
         }
     }
     info
+}
+
+/// How an answer ended: in opencode's words for that, or with an error.
+fn ended(finish: &Finish) -> (&'static str, Value) {
+    let error = |name: &str, message: &str| json!({ "name": name, "data": { "message": message } });
+    match finish {
+        Finish::Stop => ("finish", "stop".into()),
+        Finish::Calls => ("finish", "tool-calls".into()),
+        Finish::Length => ("finish", "length".into()),
+        Finish::Filtered => ("finish", "content-filter".into()),
+        Finish::Interrupted => ("error", error("MessageAbortedError", "it was interrupted")),
+        Finish::Failed(why) => ("error", error("UnknownError", why)),
+    }
 }
 
 /// When a message was made, as its id tells: in milliseconds since 1970.

@@ -49,6 +49,7 @@ fn a_tool_sees_what_was_said_before_it() {
     assert_eq!(parts[1]["state"]["status"], "running", "it is the call itself");
     let two = recalled(&place, "two.json");
     assert_eq!(two.len(), 3);
+    assert_eq!((&one[1]["info"]["finish"], &two[1]["info"]["finish"]), (&Value::Null, &json!("tool-calls")));
     let state = &two[1]["parts"][1]["state"];
     assert_eq!(state["output"], "2 messages, the same again: true", "{state:#}");
 }
@@ -93,7 +94,7 @@ fn a_plugin_looks_at_its_session_and_its_project() {
         session, messages, todos, isSame: message.info.id === messages[0].info.id,
         listed: (await of(client.session.list())).map((one) => one.id === id),
         children: await of(client.session.children({ path: { id } })),
-        agents: (await of(client.app.agents())).map((agent) => agent.name),
+        agents: (await of(client.app.agents())).map((agent) => `${agent.name} ${agent.mode} ${agent.permission.edit}`),
         config: await of(client.config.get()),
         providers: await of(client.config.providers()),
         paths: await of(client.path.get()),
@@ -125,7 +126,7 @@ fn a_plugin_looks_at_its_session_and_its_project() {
     assert_eq!(told["messages"][0]["parts"][0]["text"], "Now.");
     assert_eq!((&told["todos"][0]["content"], &told["todos"][0]["id"]), (&json!("glaze"), &json!("1")));
     assert_eq!((&told["listed"], &told["children"]), (&json!([true]), &json!([])));
-    assert!(told["agents"].as_array().unwrap().contains(&json!("build")), "{told:#}");
+    assert!(told["agents"].as_array().unwrap().contains(&json!("build primary allow")), "{told:#}");
     assert_eq!((&told["config"]["username"], &told["projects"]), (&json!("potter"), &json!(1)));
     assert_eq!(told["paths"]["directory"], json!(place.ws()));
     let tools = told["tools"].as_array().unwrap();

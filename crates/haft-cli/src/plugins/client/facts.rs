@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use haft::Action;
+use haft::permission::Resource;
 use haft_agent::provider::ModelInfo;
 use serde_json::{Map, Value, json};
 
@@ -50,7 +52,8 @@ impl Facts {
     }
 
     pub(super) fn agents(&self) -> Value {
-        self.now().agents().iter().map(agent).collect()
+        let config = self.now();
+        config.agents().iter().map(|known| agent(known, &config)).collect()
     }
 
     pub(super) fn paths(&self) -> Value {
@@ -98,20 +101,22 @@ impl Facts {
     }
 }
 
-fn agent(agent: &Agent) -> Value {
+fn agent(agent: &Agent, config: &Config) -> Value {
     let mut told = json!({
         "name": agent.name,
-        "description": agent.description,
         "mode": agent.mode.as_str(),
         "builtIn": crate::config::is_shipped(&agent.name),
         "hidden": agent.hidden,
         "options": agent.options,
         "tools": {},
+        "permission": permission(&agent.name, config),
     });
     let model = agent.model.as_deref().and_then(|model| model.split_once('/'));
     let set = [
         ("model", model.map(|(provider, id)| json!({ "providerID": provider, "modelID": id }))),
+        ("description", agent.description.clone().map(Value::from)),
         ("prompt", agent.prompt.clone().map(Value::from)),
+        ("maxSteps", agent.steps.map(Value::from)),
         ("temperature", agent.temperature.map(Value::from)),
         ("topP", agent.top_p.map(Value::from)),
     ];
@@ -121,11 +126,19 @@ fn agent(agent: &Agent) -> Value {
     told
 }
 
+/// What an agent may do in general; rules about something in particular are not told.
+fn permission(agent: &str, config: &Config) -> Value {
+    // Where there are no rules, nothing is allowed.
+    let rules = config.ruleset(agent, Vec::new()).unwrap_or_default();
+    let effect = |action: &str| rules.effect(&Action::new(action), &Resource::new("*")).as_str();
+    json!({ "edit": effect("edit"), "bash": { "*": effect("bash") }, "webfetch": effect("webfetch") })
+}
+
 fn told(model: &ModelInfo, provider: &str) -> Value {
     json!({
         "id": model.id,
         "providerID": provider,
         "name": model.name.as_ref().unwrap_or(&model.id),
-        "limit": { "context": model.context, "output": model.output },
+        "limit": { "context": model.context.unwrap_or(0), "output": model.output.unwrap_or(0) },
     })
 }
