@@ -159,7 +159,7 @@ impl Host {
 
     /// Tells it something whose answer nobody waits for, and that it may do something about for a while: then it is
     /// given up, under the name by which people know it.
-    pub(crate) fn tell(&self, what: Value, name: &Arc<str>, patience: Duration) {
+    pub(crate) fn tell(&self, what: Value, name: &Arc<str>, patience: Patience) {
         // One that does not keep up misses something, rather than being ended for it.
         if self.shared.told() >= TOLD_AT_ONCE_MAX {
             return;
@@ -202,6 +202,11 @@ fn numbered(id: u64, mut what: Value) -> Value {
 struct Pulse(oneshot::Receiver<Result<Value, HostError>>);
 
 impl Pulse {
+    /// Waits for the answer, and says whether it came in time.
+    async fn comes_within(self, time: Duration) -> bool {
+        tokio::time::timeout(time, self.0).await.is_ok()
+    }
+
     /// Whether it was answered. A host that does not know the question answers that, which is an answer.
     fn is_felt(&self) -> bool {
         !self.0.is_empty() || self.0.is_terminated()

@@ -194,7 +194,8 @@ impl Served {
         let Ok(host) = self.host().await else { return };
         let input = json!({ "event": event });
         let told = json!({ "do": "hook", "name": EVENT, "input": input, "output": Value::Null });
-        host.tell(told, &self.event_hook, self.house.limits.hook);
+        let limits = self.house.limits;
+        host.tell(told, &self.event_hook, Patience { answer: limits.hook, busy: limits.busy });
     }
 
     /// Ends its host, if it has one; the next call starts another.

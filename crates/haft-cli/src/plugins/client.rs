@@ -1,6 +1,7 @@
 //! What plugins ask through opencode's client, answered as its SDK would. It only looks, and only at this project; the
 //! one thing it adds is an aside in a conversation that this process holds.
 
+mod conversation;
 mod facts;
 mod sessions;
 

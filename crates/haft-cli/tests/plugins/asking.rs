@@ -15,7 +15,12 @@ export default {
   args: { into: { type: "string" } },
   async execute(args, context) {
     writeFileSync(args.into, JSON.stringify(context.messages))
-    return `${context.messages.length} messages, the same again: ${context.messages === context.messages}`
+    return {
+      title: "Recalled",
+      metadata: { n: context.messages.length },
+      output: `${context.messages.length} messages, the same again: ${context.messages === context.messages}`,
+      attachments: [{ type: "file", mime: "text/x-note", url: "data:text/x-note;base64,aGk=" }],
+    }
   },
 }
 "#;
@@ -34,24 +39,40 @@ fn asks(body: &str) -> String {
 
 #[test]
 fn a_tool_sees_what_was_said_before_it() {
-    let place = trusted(&[(".opencode/tool/recall.ts", RECALL)]);
-    let call = |into: &str| json!([{ "tool": "recall", "input": { "into": into } }]);
-    let ran = converse(
-        &place,
-        &json!([{ "text": "First.", "calls": call("one.json") }, { "calls": call("two.json") }, { "text": "Done." }]),
-    );
-    assert_eq!(ran.code, 0, "{}", ran.err);
-    let one = recalled(&place, "one.json");
-    assert_eq!(one.len(), 2, "{one:#?}");
-    assert_eq!((&one[0]["info"]["role"], &one[0]["parts"][0]["text"]), (&json!("user"), &json!("go")));
-    let parts = &one[1]["parts"];
-    assert_eq!((&parts[0]["text"], &parts[1]["tool"]), (&json!("First."), &json!("recall")));
-    assert_eq!(parts[1]["state"]["status"], "running", "it is the call itself");
-    let two = recalled(&place, "two.json");
-    assert_eq!(two.len(), 3);
-    assert_eq!((&one[1]["info"]["finish"], &two[1]["info"]["finish"]), (&Value::Null, &json!("tool-calls")));
-    let state = &two[1]["parts"][1]["state"];
-    assert_eq!(state["output"], "2 messages, the same again: true", "{state:#}");
+    for engine in ["embedded", "node"] {
+        let place = trusted(&[
+            (".opencode/tool/recall.ts", RECALL),
+            ("haft.jsonc", &format!(r#"{{ "plugins": {{ "engine": {{ "recall.ts": "{engine}" }} }} }}"#)),
+        ]);
+        let call = |into: &str| json!([{ "tool": "recall", "input": { "into": into } }]);
+        let ran = converse(
+            &place,
+            &json!([{ "text": "First.", "calls": call("one.json") }, { "calls": call("two.json") }, { "text": "Done." }]),
+        );
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        let one = recalled(&place, "one.json");
+        assert_eq!(one.len(), 2, "{one:#?}");
+        assert_eq!((&one[0]["info"]["role"], &one[0]["parts"][0]["text"]), (&json!("user"), &json!("go")));
+        let parts = &one[1]["parts"];
+        assert_eq!((&parts[0]["text"], &parts[1]["tool"]), (&json!("First."), &json!("recall")));
+        assert_eq!(parts[1]["state"]["status"], "running", "it is the call itself");
+        let two = recalled(&place, "two.json");
+        assert_eq!(two.len(), 3);
+        assert_eq!(
+            (&one[1]["info"]["finish"], &two[1]["info"]["finish"]),
+            (&Value::Null, &json!("tool-calls"))
+        );
+        let state = &two[1]["parts"][1]["state"];
+        assert_eq!(state["output"], "2 messages, the same again: true", "{state:#}");
+        assert_eq!((&state["title"], &state["metadata"]["n"]), (&json!("Recalled"), &json!(2)), "{state:#}");
+        let [start, end] = ["start", "end"].map(|name| state["time"][name].as_i64().unwrap());
+        assert!(start > 0 && end >= start, "{state:#}");
+        let attached = &state["attachments"][0];
+        assert_eq!(
+            (&attached["mime"], &attached["url"]),
+            (&json!("text/x-note"), &json!("data:text/x-note;base64,aGk="))
+        );
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What a host was told, such as events: nobody waits for it, so somebody has to see that it comes to an end.
 //!
 //! What takes too long is given up and named in the log. The host hears that as it hears of any order that nobody waits
-//! for any more, and lets go of what it held for it.
+//! for any more, and lets go of what it held for it; one that does not listen even then is ended.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -9,6 +9,7 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::time::Instant;
 
+use super::Patience;
 use super::shared::Shared;
 
 /// Something that a host was told.
@@ -26,16 +27,22 @@ impl Told {
 
 /// Sees that everything a host was told ends within a while. One task does so for a host, and only as long as there is
 /// anything.
-pub(super) fn watch(shared: &Arc<Shared>, patience: Duration) {
+pub(super) fn watch(shared: &Arc<Shared>, patience: Patience) {
     if std::mem::replace(&mut shared.state().is_watched, true) {
         return;
     }
     let weak = Arc::downgrade(shared);
     shared.runtime().spawn(async move {
-        while let Some(until) = next(&weak, patience) {
+        let Patience { answer, busy } = patience;
+        while let Some(until) = next(&weak, answer) {
             tokio::time::sleep_until(until).await;
             let Some(shared) = weak.upgrade() else { return };
-            shared.give_up(patience, &format!("within {} s", patience.as_secs_f32()));
+            shared.give_up(answer, &format!("within {} s", answer.as_secs_f32()));
+            // Whoever waits for haft, or for a person, does not listen either.
+            let Some(pulse) = shared.pulse().ok().filter(|_| !shared.is_asking()) else { continue };
+            if !pulse.comes_within(busy).await && !shared.is_asking() {
+                shared.end(format!("it ran for {} s without a pause", busy.as_secs_f32()));
+            }
         }
     });
 }
@@ -132,18 +139,33 @@ mod tests {
         let name: Arc<str> = Arc::from("the hook event of /p.ts");
         let told: Vec<u64> = (0..3).map(|_| shared.expect(Waiting::told(name.clone())).unwrap()).collect();
         let awaited = shared.expect(Waiting::new(tokio::sync::oneshot::channel().0, None)).unwrap();
-        watch(&shared, Duration::from_millis(1));
+        let patience = Patience { answer: Duration::from_millis(1), busy: Duration::from_secs(3600) };
+        watch(&shared, patience);
         while shared.told() > 0 {
             ears.news.notified().await;
         }
         let letters: Vec<Value> =
             letters.try_iter().map(|line| serde_json::from_str(&line).unwrap()).collect();
-        let mut aborted: Vec<u64> = letters.iter().filter_map(|letter| letter["id"].as_u64()).collect();
+        let is_forgotten = |letter: &&Value| letter["do"] == "abort" && letter["forget"] == true;
+        let forgotten = letters.iter().filter(is_forgotten);
+        let mut aborted: Vec<u64> = forgotten.filter_map(|letter| letter["id"].as_u64()).collect();
         aborted.sort_unstable();
         assert_eq!(aborted, told, "{letters:?}");
-        assert!(letters.iter().all(|letter| letter["do"] == "abort" && letter["forget"] == true));
         let heard = ears.heard.lock().unwrap().clone();
         assert!(heard.iter().all(|line| line.contains(&*name) && line.contains("given up")), "{heard:?}");
         assert!(shared.state().waiting.contains_key(&awaited), "somebody waits for it");
+    }
+
+    #[tokio::test]
+    async fn one_that_does_not_listen_any_more_is_ended() {
+        let (outbox, _letters) = mpsc::sync_channel(8);
+        let shared = Arc::new(Shared::new(Arc::new(Ears::default()), outbox, Box::new(())));
+        shared.expect(Waiting::told(Arc::from("the hook event of /p.ts"))).unwrap();
+        let (answer, ended) = tokio::sync::oneshot::channel();
+        shared.expect(Waiting::new(answer, None)).unwrap();
+        let moment = Duration::from_millis(1);
+        watch(&shared, Patience { answer: moment, busy: moment });
+        let why = ended.await.unwrap().unwrap_err().to_string();
+        assert!(why.contains("without a pause"), "{why}");
     }
 }

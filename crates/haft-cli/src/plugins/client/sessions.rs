@@ -2,19 +2,17 @@
 
 use std::sync::Arc;
 
-use haft::{Inbox, Memory, Message, Note, Part, Role, SessionId, StoreError, Transcript};
-use haft_agent::{Agency, Recalled, recall, since_summary};
+use haft::{Inbox, Memory, Message, Note, Part, Role, SessionId, StoreError};
+use haft_agent::Agency;
 use haft_store::{SessionRow, Store};
 use serde_json::{Value, json};
 
+use super::conversation::Conversation;
 use super::{Given, Problem};
 use crate::plugins::messages::{info, parts};
 
 /// So many sessions are told at most, the newest.
 const SESSIONS_MAX: usize = 1000;
-/// So much of a conversation is told, as JSON: the newest messages that fit. One that does not is told without its parts,
-/// and nothing before it is.
-const MESSAGES_BYTES_MAX: usize = 8 << 20;
 /// So much a plugin says at once, and so many of its asides wait in a session.
 const ASIDE_BYTES_MAX: usize = 256 << 10;
 const ASIDES_MAX: usize = 64;
@@ -55,26 +53,22 @@ impl Sessions {
 
     pub(super) async fn messages(&self, given: &Given<'_>) -> Result<Value, Problem> {
         let (store, row) = self.known(given)?;
-        let recalled = self.recalled(store, &row.id).await?;
-        let limit = given.limit().unwrap_or(recalled.len());
-        Ok(newest(recalled.get(recalled.len().saturating_sub(limit)..).unwrap_or_default(), &row.id).into())
+        let limit = given.limit().unwrap_or(usize::MAX);
+        Ok(self.read(store, &row.id, move |conversation| conversation.last(limit)).await?.into())
     }
 
     pub(super) async fn message(&self, given: &Given<'_>) -> Result<Value, Problem> {
-        let id = given.text(&["messageID"])?;
+        let id = given.text(&["messageID"])?.to_owned();
         let (store, row) = self.known(given)?;
-        let recalled = self.recalled(store, &row.id).await?;
-        let found = recalled.iter().find(|recalled| recalled.message.id.as_str() == id);
-        let found =
-            found.ok_or_else(|| Problem::Missing(format!("there is no message {id} in {}", row.id)))?;
-        newest(std::slice::from_ref(found), &row.id).pop().ok_or_else(|| Problem::Missing(id.to_owned()))
+        let missing = Problem::Missing(format!("there is no message {} in {}", haft::visible(&id), row.id));
+        let found = self.read(store, &row.id, move |conversation| conversation.message(&id)).await?;
+        found.ok_or(missing)
     }
 
     /// What was said in a session and still counts for its model; nothing in one that nobody speaks in.
     pub(super) async fn counting(&self, session: &SessionId) -> Result<Value, StoreError> {
         let Some(store) = &self.store else { return Ok(json!([])) };
-        let recalled = self.recalled(store, session).await?;
-        Ok(newest(since_summary(&recalled), session).into())
+        Ok(self.read(store, session, |conversation| conversation.counting()).await?.into())
     }
 
     pub(super) async fn todo(&self, given: &Given<'_>) -> Result<Value, Problem> {
@@ -122,12 +116,17 @@ impl Sessions {
         Ok(json!({ "info": info(&message, &row.id), "parts": parts(&message, &[], &row.id) }))
     }
 
-    /// A conversation, read away from those who wait for other things. One is read at a time: they may be large, and a
-    /// plugin can ask for many.
-    async fn recalled(&self, store: &Store, session: &SessionId) -> Result<Vec<Recalled>, StoreError> {
+    /// Looks at a conversation, away from those who wait for other things. One is read at a time: they may be large, and
+    /// a plugin can ask for many.
+    async fn read<T: Send + 'static>(
+        &self,
+        store: &Store,
+        session: &SessionId,
+        look: impl FnOnce(&Conversation) -> T + Send + 'static,
+    ) -> Result<T, StoreError> {
         let _alone = self.reading.lock().await;
         let (store, session) = (store.clone(), session.clone());
-        let reading = move || tokio::runtime::Handle::current().block_on(store.history(&session)).map(recall);
+        let reading = move || Conversation::read(&store, &session).map(|conversation| look(&conversation));
         let read = tokio::task::spawn_blocking(reading).await;
         read.unwrap_or_else(|broken| Err(StoreError::new("could not read a conversation", broken)))
     }
@@ -155,44 +154,5 @@ impl Sessions {
             told["parentID"] = parent.as_str().into();
         }
         told
-    }
-}
-
-/// The newest messages that fit.
-fn newest(messages: &[Recalled], session: &SessionId) -> Vec<Value> {
-    let mut room = MESSAGES_BYTES_MAX;
-    let mut told = Vec::new();
-    for Recalled { message, results } in messages.iter().rev() {
-        let info = info(message, session);
-        let whole = json!({ "info": info, "parts": parts(message, results, session) });
-        let bytes = whole.to_string().len();
-        let Some(left) = room.checked_sub(bytes) else {
-            told.push(json!({ "info": info, "parts": [] }));
-            break;
-        };
-        room = left;
-        told.push(whole);
-    }
-    told.reverse();
-    told
-}
-
-#[cfg(test)]
-mod tests {
-    use haft::AgentId;
-
-    use super::*;
-
-    #[test]
-    fn what_does_not_fit_is_told_without_its_parts_and_ends_what_is_told() {
-        let said = |text: String| Recalled {
-            message: Message::new(Role::User, AgentId::parse("build").unwrap()).with(Part::text(text)),
-            results: Vec::new(),
-        };
-        let messages = [said("old".to_owned()), said("x".repeat(MESSAGES_BYTES_MAX)), said("new".to_owned())];
-        let told = newest(&messages, &SessionId::mint());
-        let ids: Vec<&Value> = told.iter().map(|told| &told["info"]["id"]).collect();
-        assert_eq!(ids, [messages[1].message.id.as_str(), messages[2].message.id.as_str()]);
-        assert_eq!((&told[0]["parts"], &told[1]["parts"][0]["text"]), (&json!([]), &json!("new")));
     }
 }
