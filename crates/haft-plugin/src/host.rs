@@ -1,10 +1,11 @@
 //! One running host: a process that serves one file, spoken to in lines of JSON.
 //!
-//! Threads of its own listen, and speak where it does not keep up, so a host that does not read keeps nobody waiting. Whoever stops waiting for
-//! an answer has the host told so; one that does not answer then either is killed, with everything it started.
+//! Threads of its own listen, and speak where it does not keep up, so a host that does not read keeps nobody waiting.
+//! Whoever stops waiting for an answer has the host told so; one that does not answer then either is killed, with
+//! everything it started.
 
-mod outbox;
 mod lines;
+mod outbox;
 mod shared;
 mod stripping;
 mod told;

@@ -95,7 +95,8 @@ impl Shared {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::{Mutex, mpsc};
+    use std::io::{BufRead, BufReader};
+    use std::sync::Mutex;
 
     use haft::{BoxFuture, ToolContext};
     use serde_json::Value;
@@ -104,6 +105,7 @@ mod tests {
     use super::*;
     use crate::desk::{Desk, Engine, HostProgram, LaunchError, Unanswered};
     use crate::host::Launched;
+    use crate::host::outbox::Outbox;
     use crate::host::shared::Waiting;
     use crate::words::{Said, Wish};
 
@@ -134,7 +136,8 @@ mod tests {
     #[tokio::test]
     async fn what_is_never_done_is_given_up_and_named() {
         let ears = Arc::new(Ears::default());
-        let (outbox, letters) = mpsc::sync_channel(8);
+        let (letters, sink) = std::io::pipe().unwrap();
+        let outbox = Outbox::open(sink.into(), 8).unwrap();
         let shared = Arc::new(Shared::new(ears.clone(), outbox, Box::new(())));
         let name: Arc<str> = Arc::from("the hook event of /p.ts");
         let told: Vec<u64> = (0..3).map(|_| shared.expect(Waiting::told(name.clone())).unwrap()).collect();
@@ -144,8 +147,11 @@ mod tests {
         while shared.told() > 0 {
             ears.news.notified().await;
         }
-        let letters: Vec<Value> =
-            letters.try_iter().map(|line| serde_json::from_str(&line).unwrap()).collect();
+        shared.outbox().take();
+        let letters: Vec<Value> = BufReader::new(letters)
+            .lines()
+            .map(|line| serde_json::from_str(&line.unwrap()).unwrap())
+            .collect();
         let is_forgotten = |letter: &&Value| letter["do"] == "abort" && letter["forget"] == true;
         let forgotten = letters.iter().filter(is_forgotten);
         let mut aborted: Vec<u64> = forgotten.filter_map(|letter| letter["id"].as_u64()).collect();
@@ -158,7 +164,8 @@ mod tests {
 
     #[tokio::test]
     async fn one_that_does_not_listen_any_more_is_ended() {
-        let (outbox, _letters) = mpsc::sync_channel(8);
+        let (_letters, sink) = std::io::pipe().unwrap();
+        let outbox = Outbox::open(sink.into(), 8).unwrap();
         let shared = Arc::new(Shared::new(Arc::new(Ears::default()), outbox, Box::new(())));
         shared.expect(Waiting::told(Arc::from("the hook event of /p.ts"))).unwrap();
         let (answer, ended) = tokio::sync::oneshot::channel();
