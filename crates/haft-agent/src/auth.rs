@@ -1,4 +1,7 @@
-//! Keys that a person stored: one file that nobody else can read, in the shape that opencode gives its own.
+//! Keys that a person stored, and logins through plugins: one file that nobody else can read, in the shape that
+//! opencode gives its own. A login has a kind of its own in it, so it is never taken for a key of the person.
+
+mod credential;
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -8,6 +11,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use crate::wire::Key;
+pub use credential::{Credential, Login, NoCredential};
 
 /// The largest file of keys.
 const FILE_BYTES_MAX: u64 = 1 << 20;
@@ -16,6 +20,15 @@ const FILE_BYTES_MAX: u64 = 1 << 20;
 pub struct Keys {
     path: PathBuf,
     entries: Map<String, Value>,
+}
+
+/// What a login may take the place of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Over {
+    /// Any login: the person chose another way.
+    AnyLogin,
+    /// Only what came through the same file.
+    ItsOwn,
 }
 
 /// Why keys cannot be read or stored.
@@ -72,6 +85,40 @@ impl Keys {
     /// The providers with a stored key.
     pub fn providers(&self) -> impl Iterator<Item = &str> {
         self.entries.keys().map(String::as_str).filter(|provider| self.get(provider).is_some())
+    }
+
+    /// What somebody brought in by logging in through a plugin.
+    pub fn login(&self, provider: &str) -> Option<Login> {
+        Login::of_entry(self.entries.get(provider)?)
+    }
+
+    /// The providers with a login through a plugin.
+    pub fn logins(&self) -> impl Iterator<Item = (&str, Login)> {
+        self.entries.iter().filter_map(|(provider, entry)| Some((provider.as_str(), Login::of_entry(entry)?)))
+    }
+
+    /// Stores a login, unless there is something of somebody else's: a key of the person, or another file's login that
+    /// the person did not mean to replace. Tells whether it was stored.
+    pub fn put_login(&mut self, provider: &str, login: &Login, over: Over) -> Result<bool, AuthError> {
+        let entry = login.entry();
+        self.change(|entries| {
+            let may_be_replaced = entries.get(provider).is_none_or(|old| {
+                Login::of_entry(old).is_some_and(|old| over == Over::AnyLogin || old.file == login.file)
+            });
+            may_be_replaced.then(|| entries.insert(provider.to_owned(), entry)).is_some()
+        })
+    }
+
+    /// Renews a login, if it came through this very file. Tells whether it did.
+    pub fn renew(&mut self, provider: &str, login: &Login) -> Result<bool, AuthError> {
+        let entry = login.entry();
+        self.change(|entries| match entries.get_mut(provider) {
+            Some(old) if Login::of_entry(old).is_some_and(|old| old.file == login.file) => {
+                *old = entry;
+                true
+            }
+            Some(_) | None => false,
+        })
     }
 
     /// Stores a key.
@@ -158,6 +205,52 @@ mod tests {
         assert!(keys.remove("openai").unwrap() && !keys.remove("openai").unwrap());
         let json: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
         assert_eq!((&json["x"]["refresh"], json.get("openai")), (&json!("r"), None));
+    }
+
+    #[test]
+    fn a_login_is_no_key_and_belongs_to_its_file() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("auth.json");
+        fs::write(
+            &path,
+            r#"{"old": {"type": "api", "key": "sk-one"}, "x": {"type": "oauth", "refresh": "r"}}"#,
+        )
+        .unwrap();
+        let login = |file: &str, access: &str| {
+            Login {
+            file: file.into(),
+            credential: Credential::parse(
+                &json!({ "type": "oauth", "refresh": "r1", "access": access, "expires": 1, "accountId": "a" }),
+            )
+            .unwrap(),
+        }
+        };
+        let mut keys = Keys::load(&path).unwrap();
+        assert!(keys.put_login("acme", &login("/p/a.js", "one"), Over::ItsOwn).unwrap());
+        assert_eq!(keys.get("acme"), None);
+        assert_eq!(keys.providers().collect::<Vec<_>>(), ["old"]);
+        assert_eq!(Keys::load(&path).unwrap().login("acme"), Some(login("/p/a.js", "one")));
+
+        assert!(!keys.renew("acme", &login("/p/b.js", "stolen")).unwrap(), "another file's");
+        assert!(!keys.renew("old", &login("/p/a.js", "two")).unwrap(), "a key of the person's own");
+        assert!(!keys.renew("none", &login("/p/a.js", "two")).unwrap(), "nobody logged in");
+        assert!(!keys.put_login("old", &login("/p/a.js", "two"), Over::AnyLogin).unwrap());
+        assert!(
+            !keys.put_login("x", &login("/p/a.js", "two"), Over::AnyLogin).unwrap(),
+            "a stranger's entry"
+        );
+        assert!(!keys.put_login("acme", &login("/p/b.js", "two"), Over::ItsOwn).unwrap());
+        assert!(keys.renew("acme", &login("/p/a.js", "two")).unwrap());
+        let kept = Keys::load(&path).unwrap().login("acme").unwrap().credential;
+        assert_eq!(kept.secrets().collect::<Vec<_>>(), ["two", "r1"]);
+        assert_eq!(kept.reveal()["accountId"], "a");
+        assert!(!format!("{:?}", keys.login("acme")).contains("two"));
+        assert!(keys.put_login("acme", &login("/p/b.js", "three"), Over::AnyLogin).unwrap());
+        assert!(keys.remove("acme").unwrap() && keys.login("acme").is_none());
+        for nothing in [json!("k"), json!({ "type": "api" }), json!({ "type": "oauth", "access": 7 })] {
+            assert_eq!(Credential::parse(&nothing), Err(NoCredential::Kind), "{nothing}");
+        }
+        assert_eq!(Credential::parse(&json!({ "type": "api", "key": " " })), Err(NoCredential::Empty));
     }
 
     #[test]

@@ -183,6 +183,14 @@ pub enum ProviderError {
         /// Its words, or what is missing and how to give it.
         message: String,
     },
+    /// Nothing is known that a request would need: whoever knows it did not say.
+    #[error("{provider} cannot be asked: {message}")]
+    Unopened {
+        /// The provider.
+        provider: String,
+        /// Who did not say it, and why.
+        message: String,
+    },
     /// Too many requests, or too many of others.
     #[error("{provider} is busy: {message}")]
     Busy {
@@ -276,6 +284,7 @@ impl ProviderError {
             | ProviderError::Broken { .. }
             | ProviderError::Malformed { .. } => Some(None),
             ProviderError::Unauthorised { .. }
+            | ProviderError::Unopened { .. }
             | ProviderError::TooLong(_)
             | ProviderError::Refused { .. }
             | ProviderError::Incompatible { .. } => None,

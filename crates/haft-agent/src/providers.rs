@@ -1,7 +1,9 @@
 //! Which providers there are: those that haft knows, with what configuration, environment and stored keys say of them.
 
 mod error;
+mod keys;
 mod listing;
+mod logged_in;
 mod table;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -14,10 +16,12 @@ use haft::Model;
 use crate::provider::{ModelInfo, Provider};
 use crate::scripted::Script;
 use crate::wire::{Endpoint, Format, Key, Wire};
+use logged_in::{Loading, LoggedIn, NoPlugins};
 use table::Known;
 
 pub use error::ResolveError;
 pub use listing::Listing;
+pub use logged_in::{Loader, LoginOptions, Unloaded};
 pub use table::{format_of_package, packages};
 
 /// Points `openai` at a server that speaks chat completions.
@@ -52,6 +56,10 @@ pub struct Settings {
     pub variables: BTreeMap<String, String>,
     /// Keys that were stored.
     pub stored: BTreeMap<String, Key>,
+    /// Files of plugins that somebody logged in through. Who has a key of their own does not need them.
+    pub logins: BTreeMap<String, PathBuf>,
+    /// What plugins say of models.
+    pub further: Vec<Further>,
     /// Where scripts are looked for.
     pub directory: PathBuf,
 }
@@ -79,11 +87,28 @@ pub struct Configured {
     pub aliases: BTreeMap<String, String>,
 }
 
+/// What a plugin says of a provider's models. It never says where they are: a person's key could be sent there.
+#[derive(Default, Clone)]
+pub struct Further {
+    /// The provider.
+    pub id: String,
+    /// Its format, for a provider that nothing else is known of.
+    pub format: Option<Format>,
+    /// Its models.
+    pub models: Vec<ModelInfo>,
+    /// Names under which models are known here, and what the provider calls them.
+    pub aliases: BTreeMap<String, String>,
+}
+
 /// The providers that can be used here.
 pub struct Providers {
     settings: Settings,
+    /// Who knows what the requests of somebody who logged in need.
+    loader: Arc<dyn Loader>,
     /// Those that were used, so that their connections are used again.
-    open: Mutex<HashMap<String, Arc<Wire>>>,
+    open: Mutex<HashMap<String, Arc<dyn Provider>>>,
+    /// What was loaded for those that somebody logged in to.
+    loading: Mutex<HashMap<String, Arc<Loading>>>,
 }
 
 /// A model that can be asked.
@@ -106,20 +131,34 @@ pub enum KeySource {
     Stored,
     /// A variable.
     Variable(String),
+    /// A login through a plugin, by its file.
+    Plugin(PathBuf),
 }
 
 impl Providers {
     /// Takes what is said. Nothing is sent anywhere yet.
     pub fn new(settings: Settings) -> Providers {
-        Providers { settings, open: Mutex::default() }
+        Providers { settings, loader: Arc::new(NoPlugins), open: Mutex::default(), loading: Mutex::default() }
+    }
+
+    /// The same with somebody who knows what the requests of those who logged in need.
+    pub fn loading_with(self, loader: Arc<dyn Loader>) -> Providers {
+        Providers { loader, ..self }
     }
 
     /// The ids of all providers that may be used, whether they are set up or not.
     pub fn ids(&self) -> Vec<String> {
         let known = table::KNOWN.iter().map(|known| known.id.to_owned());
         let configured = self.settings.configured.iter().map(|configured| configured.id.clone());
+        let logins = self.settings.logins.keys().cloned();
+        let further = self.settings.further.iter().map(|further| further.id.clone());
         let mut seen = BTreeSet::new();
-        known.chain(configured).filter(|id| self.is_enabled(id) && seen.insert(id.clone())).collect()
+        known
+            .chain(configured)
+            .chain(logins)
+            .chain(further)
+            .filter(|id| self.is_enabled(id) && seen.insert(id.clone()))
+            .collect()
     }
 
     /// Finds a model that was named as `provider/model`.
@@ -129,6 +168,7 @@ impl Providers {
             return Err(ResolveError::NoProvider { model: haft::visible(name), nearest });
         };
         let real = self.configured(provider).and_then(|configured| configured.aliases.get(id));
+        let real = real.or_else(|| self.further(provider).find_map(|further| further.aliases.get(id)));
         let id = real.map_or(id, String::as_str);
         let model = Model { provider: provider.to_owned(), id: id.to_owned() };
         if provider == SCRIPTED {
@@ -164,7 +204,14 @@ impl Providers {
                 Some(format!("{}/{model}", known.id))
             })
         };
-        if let Some(model) = of_configured.or_else(of_known) {
+        let of_further = || {
+            self.settings.further.iter().find_map(|further| {
+                let model = further.models.first()?;
+                self.endpoint(&further.id, OUTPUT_UNKNOWN).ok()?;
+                Some(format!("{}/{}", further.id, model.id))
+            })
+        };
+        if let Some(model) = of_configured.or_else(of_known).or_else(of_further) {
             return Ok(model);
         }
         for known in table::KNOWN.iter().filter(|known| known.is_local()) {
@@ -180,14 +227,9 @@ impl Providers {
         self.settings.small_model.as_deref()
     }
 
-    /// Where a provider's key comes from.
-    pub fn key_source(&self, provider: &str) -> Option<KeySource> {
-        self.key(provider).map(|(_, source)| source)
-    }
-
-    /// The variable in which a provider's key is looked for first.
-    pub fn variable(&self, provider: &str) -> Option<String> {
-        self.variables(provider).into_iter().next()
+    /// Models of a provider that the configuration names.
+    pub fn configured_models(&self, provider: &str) -> &[ModelInfo] {
+        self.configured(provider).map(|configured| configured.models.as_slice()).unwrap_or_default()
     }
 
     async fn first_served(&self, provider: &str) -> Option<String> {
@@ -197,17 +239,34 @@ impl Providers {
         models.iter().find(talks).map(|model| format!("{provider}/{}", model.id))
     }
 
-    fn wire(&self, provider: &str, output_max: u64) -> Result<Arc<Wire>, ResolveError> {
+    fn wire(&self, provider: &str, output_max: u64) -> Result<Arc<dyn Provider>, ResolveError> {
         let endpoint = self.endpoint(provider, output_max)?;
         let key = format!("{provider} {output_max}");
+        let loading = self.loading(provider);
+        let is_placed = self.configured(provider).is_some_and(|configured| configured.base_url.is_some());
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(open.entry(key).or_insert_with(|| Arc::new(Wire::new(endpoint))).clone())
+        let made = || match (endpoint, loading) {
+            (endpoint, Some(loading)) => {
+                Arc::new(LoggedIn::new(endpoint, is_placed, loading)) as Arc<dyn Provider>
+            }
+            (endpoint, None) => Arc::new(Wire::new(endpoint)),
+        };
+        Ok(open.entry(key).or_insert_with(made).clone())
+    }
+
+    /// What a plugin knows of a provider that somebody logged in to through it.
+    fn loading(&self, provider: &str) -> Option<Arc<Loading>> {
+        let file = self.login(provider)?;
+        let mut loading = self.loading.lock().unwrap_or_else(PoisonError::into_inner);
+        let begun = || Arc::new(Loading::new(self.loader.clone(), provider, file));
+        Some(loading.entry(provider.to_owned()).or_insert_with(begun).clone())
     }
 
     /// Everything that is needed to ask a provider.
     fn endpoint(&self, id: &str, output_max: u64) -> Result<Endpoint, ResolveError> {
         let (known, configured) = (table::by_id(id), self.configured(id));
-        if known.is_none() && configured.is_none() {
+        let login = self.login(id);
+        if known.is_none() && configured.is_none() && login.is_none() && self.further(id).next().is_none() {
             let ids = self.ids();
             let nearest = haft::nearest(id, ids.iter().map(String::as_str)).map(str::to_owned);
             return Err(ResolveError::UnknownProvider {
@@ -224,13 +283,15 @@ impl Providers {
             .map(str::to_owned)
             .or_else(|| configured.and_then(|configured| configured.base_url.clone()))
             .or_else(|| known.map(|known| known.base_url.to_owned()))
+            // Whoever somebody logged in through may know.
+            .or_else(|| login.map(|_| String::new()))
             .ok_or_else(|| ResolveError::NoAddress { provider: id.to_owned() })?;
         let key = self.key(id).map(|(key, _)| key);
         // Who gives another address may have a server without keys behind it.
         let is_free = overridden.is_some()
             || known.is_none_or(Known::is_local)
             || configured.is_some_and(|configured| configured.base_url.is_some());
-        if key.is_none() && !is_free {
+        if key.is_none() && login.is_none() && !is_free {
             return Err(ResolveError::NoKey { provider: id.to_owned(), variable: self.variable(id) });
         }
         let format = match overridden {
@@ -238,48 +299,30 @@ impl Providers {
             None => configured
                 .and_then(|configured| configured.format)
                 .or_else(|| known.map(|known| known.format))
+                .or_else(|| self.further(id).find_map(|further| further.format))
                 .unwrap_or(Format::Chat),
         };
+        let headers = configured.map(|configured| configured.headers.clone()).unwrap_or_default();
         Ok(Endpoint {
             provider: id.to_owned(),
             format,
             base_url,
             key,
-            headers: configured.map(|configured| configured.headers.clone()).unwrap_or_default(),
+            // These are the person's, and may be keys: no plugin is given them.
+            headers: if login.is_some() { Vec::new() } else { headers },
             idle: configured.and_then(|configured| configured.idle),
             output_max,
+            carrier: None,
         })
     }
 
-    /// As opencode has it: the configuration wins, then what was stored, then the environment.
-    fn key(&self, id: &str) -> Option<(Key, KeySource)> {
-        let configured = self.configured(id).and_then(|configured| configured.key.clone());
-        if let Some(key) = configured {
-            return Some((key, KeySource::Configuration));
-        }
-        if let Some(key) = self.settings.stored.get(id) {
-            return Some((key.clone(), KeySource::Stored));
-        }
-        self.variables(id).into_iter().find_map(|variable| {
-            let key = Key::new(self.settings.variables.get(&variable)?)?;
-            Some((key, KeySource::Variable(variable)))
-        })
-    }
-
-    fn variables(&self, id: &str) -> Vec<String> {
-        let configured =
-            self.configured(id).map(|configured| configured.variables.clone()).unwrap_or_default();
-        let known = table::by_id(id).map(|known| known.variables).unwrap_or_default();
-        configured.into_iter().chain(known.iter().map(|variable| (*variable).to_owned())).collect()
-    }
-
-    /// What the configuration says of a model, else what its name tells.
+    /// What the configuration says of a model, else a plugin, else what its name tells.
     fn info(&self, provider: &str, id: &str) -> ModelInfo {
         let known = table::limits(id);
-        let configured = self
-            .configured(provider)
-            .and_then(|configured| configured.models.iter().find(|model| model.id == id));
-        match configured {
+        let is_it = |model: &&ModelInfo| model.id == id;
+        let configured = self.configured_models(provider).iter().find(is_it);
+        let further = || self.further(provider).find_map(|further| further.models.iter().find(is_it));
+        match configured.or_else(further) {
             None => known,
             Some(said) => ModelInfo {
                 id: id.to_owned(),
@@ -290,6 +333,10 @@ impl Providers {
                 variants: said.variants.clone(),
             },
         }
+    }
+
+    fn further(&self, id: &str) -> impl Iterator<Item = &Further> {
+        self.settings.further.iter().filter(move |further| further.id == id)
     }
 
     fn configured(&self, id: &str) -> Option<&Configured> {
@@ -304,7 +351,8 @@ impl Providers {
         table::by_id(id).is_some_and(Known::is_local) && self.configured(id).is_none()
     }
 
-    fn is_enabled(&self, id: &str) -> bool {
+    /// Whether the configuration lets a provider be used.
+    pub fn is_enabled(&self, id: &str) -> bool {
         let is_chosen = self.settings.enabled.as_ref().is_none_or(|enabled| enabled.contains(id));
         is_chosen && !self.settings.disabled.contains(id)
     }

@@ -3,6 +3,7 @@
 
 mod anthropic;
 mod calls;
+mod carrier;
 mod chat;
 mod fault;
 mod gemini;
@@ -16,12 +17,14 @@ pub(crate) mod words;
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use haft::BoxFuture;
 use serde_json::Value;
 
 use crate::provider::{Delta, Deltas, ModelInfo, Prompt, Provider, ProviderError};
+pub use carrier::{Arrival, Carrier, Dropped, Inbound, Outbound};
 use fault::Fault;
 use http::{Body, Http};
 pub(crate) use options::merge;
@@ -64,6 +67,8 @@ pub struct Endpoint {
     pub idle: Option<Duration>,
     /// How much its models may say at once, where the format wants a number and nobody gave one.
     pub output_max: u64,
+    /// Who carries its requests, if haft does not do so itself.
+    pub carrier: Option<Arc<dyn Carrier>>,
 }
 
 /// A provider over HTTP.
@@ -137,6 +142,7 @@ impl Wire {
         }
         headers.extend(endpoint.headers.iter().cloned());
         let http = Http::new(&endpoint.provider, headers, endpoint.idle.unwrap_or(http::IDLE));
+        let http = http.carried_by(endpoint.carrier.clone());
         Wire { endpoint, http }
     }
 

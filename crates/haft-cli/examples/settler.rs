@@ -24,8 +24,8 @@ use haft::{
     Settlement, ShortMemory, ToolContext, Turn, TurnSpec,
 };
 use haft_plugin::{
-    Desk, HostProgram, LaunchError, Launched, Owner, Parts, Places, PluginLimits, Plugins, Said, Unanswered,
-    Wish,
+    Behalf, Desk, HostProgram, LaunchError, Launched, Owner, Parts, Places, PluginLimits, Plugins, Said,
+    Unanswered, Wish,
 };
 use haft_store::{JournalBounds, Redactor, Retention, Store, StoreOptions};
 use haft_tools::{
@@ -116,11 +116,7 @@ impl Desk for BareDesk {
         }
     }
 
-    fn answer<'a>(
-        &'a self,
-        _wish: Wish,
-        _context: Option<ToolContext>,
-    ) -> BoxFuture<'a, Result<Value, Unanswered>> {
+    fn answer<'a>(&'a self, _: Wish, _: Behalf) -> BoxFuture<'a, Result<Value, Unanswered>> {
         Box::pin(std::future::ready(Err(Unanswered::failed("the benchmark gives nothing"))))
     }
 

@@ -1,6 +1,6 @@
 //! Wiring of conversations: the configured agents with their rules and prompts, and the models they speak with.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use haft::permission::Rule;
@@ -67,7 +67,6 @@ pub(crate) async fn furnish(
     session: &[Rule],
     start: &Start,
 ) -> Result<Agency, Failure> {
-    let providers = models::providers(setting)?;
     let agent =
         setting.config.agent(start.agent.as_str()).map_err(|error| Failure::new(Exit::Usage, error))?;
     if agent.mode == AgentMode::Subagent {
@@ -75,7 +74,10 @@ pub(crate) async fn furnish(
             format!("the agent {} works for other agents, not for people", haft::visible(&agent.name));
         return Err(Failure::usage(message).hint("name another with --agent; haft agents lists them"));
     }
-    let otherwise = match start.model.clone().or(agent.model) {
+    let named = start.model.clone().or(agent.model);
+    let wanted = wanted(setting, named.as_deref());
+    let providers = models::providers_with(setting, location, wanted.as_ref()).await?;
+    let otherwise = match named {
         Some(model) => model,
         None => providers.default_model().await.map_err(models::failure)?,
     };
@@ -100,6 +102,14 @@ pub(crate) async fn furnish(
         ..Settings::default()
     };
     location.furnish(Arc::new(agents), Arc::new(Market { providers, otherwise }), settings)
+}
+
+/// The providers that a conversation may speak with; any if nobody names one.
+fn wanted(setting: &Setting, named: Option<&str>) -> Option<BTreeSet<String>> {
+    let named = named.map(str::to_owned).or_else(|| setting.config.model())?;
+    let agents = setting.config.agents().into_iter().filter_map(|agent| agent.model);
+    let provider = |model: String| model.split_once('/').map(|(provider, _)| provider.to_owned());
+    Some(agents.chain([named]).filter_map(provider).collect())
 }
 
 /// The configured agents.

@@ -27,7 +27,8 @@ use crate::config::{self, LanguageWords};
 use crate::environment;
 use crate::exit::{Exit, Failure};
 use crate::instructions;
-use crate::plugins;
+use crate::models;
+use crate::plugins::{self, Credentials};
 use crate::searches;
 use crate::setting::Setting;
 use crate::skills;
@@ -84,6 +85,8 @@ pub(crate) struct Location<'s> {
     plugins: Plugins,
     processes: Arc<Processes>,
     client: Arc<plugins::Client>,
+    credentials: Arc<Credentials>,
+    hosting: Hosting,
     telling: plugins::Telling,
     _builtins: Registration,
 }
@@ -163,7 +166,11 @@ impl<'s> Location<'s> {
         };
         let facts = plugins::Facts::new(setting, plugins::project(setting));
         let client = plugins::Client::new(sessions, facts, registry.clone());
-        let plugins = plugins::of(setting, hosting, registry.registrar(), &events, &client);
+        let redactor = keepers.store.as_ref().map_or_else(|| keepers::redactor(setting), Store::redactor);
+        let credentials = Arc::new(Credentials::new(models::keys_path(&setting.paths), redactor));
+        let registrar = registry.registrar();
+        let answering = plugins::Answering { client: client.clone(), credentials: credentials.clone() };
+        let plugins = plugins::of(setting, hosting.clone(), registrar, &events, answering);
         asking_plugins.ask_first(&plugins);
         let hooks: Arc<[Arc<dyn Hook>]> = Arc::new([Arc::new(plugins.clone())]);
         let (files, journal) = (workspace.clone(), keepers.journal.clone());
@@ -227,6 +234,8 @@ impl<'s> Location<'s> {
             plugins,
             processes,
             client,
+            credentials,
+            hosting,
             _builtins: builtins,
         })
     }
@@ -378,6 +387,16 @@ impl<'s> Location<'s> {
     /// The custom tools and plugins here.
     pub(crate) fn plugins(&self) -> &Plugins {
         &self.plugins
+    }
+
+    /// What plugins brought in.
+    pub(crate) fn credentials(&self) -> &Arc<Credentials> {
+        &self.credentials
+    }
+
+    /// What plugins get of this machine.
+    pub(crate) fn hosting(&self) -> &Hosting {
+        &self.hosting
     }
 
     /// The language servers here.

@@ -3,9 +3,13 @@
 mod chat;
 mod client;
 mod configuring;
+mod credentials;
 mod desk;
 mod events;
+mod further_models;
+mod logins;
 mod messages;
+mod streams;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,8 +26,11 @@ use crate::setting::Setting;
 pub(crate) use chat::ChatPlugins;
 pub(crate) use client::{Client, Facts, Sessions};
 pub(crate) use configuring::configured;
+pub(crate) use credentials::Credentials;
 use desk::CliDesk;
 pub(crate) use events::{Telling, tell};
+pub(crate) use further_models::further_models;
+pub(crate) use logins::{Logins, info};
 
 /// Variables that leave all of them out.
 const OFF: [&str; 2] = ["HAFT_NO_PLUGINS", "OPENCODE_PURE"];
@@ -33,27 +40,34 @@ const OWN_ACTIONS: [&str; 2] = ["doom_loop", "external_directory"];
 /// Where opencode's server would be; there is none.
 const SERVER: &str = "http://localhost:4096/";
 
+/// Those who answer what plugins ask for.
+pub(crate) struct Answering {
+    /// What of opencode's client there is.
+    pub(crate) client: Arc<Client>,
+    /// What was got by logging in.
+    pub(crate) credentials: Arc<Credentials>,
+}
+
 /// The plugins of a location, or none where somebody wants none.
 pub(crate) fn of(
     setting: &Setting,
     hosting: Hosting,
     registrar: Registrar,
     events: &Events,
-    client: &Arc<Client>,
+    answering: Answering,
 ) -> Plugins {
-    let is_off = setting.pure || OFF.iter().any(|variable| setting.env.is_on(variable));
     let words = setting.config.plugin_words();
     let limits = PluginLimits::default();
     let seconds = |given: Option<u64>, otherwise| given.map_or(otherwise, Duration::from_secs);
     let gate = hosting.gate.clone();
-    let desk = CliDesk::new(hosting, setting.terminal, events.clone(), client.clone(), words.memory_bytes);
+    let desk = CliDesk::new(hosting, setting.terminal, events.clone(), answering, words.memory_bytes);
     Plugins::new(Parts {
         desk: Arc::new(desk),
         registrar,
         gate,
         action_of: haft_tools::action_of,
         reserved: config::GUARDED.into_iter().chain(OWN_ACTIONS).collect(),
-        places: if is_off { Places::default() } else { places(setting) },
+        places: if is_off(setting) { Places::default() } else { places(setting) },
         is_trusted: setting.trusted,
         engines: words.engines,
         limits: PluginLimits {
@@ -66,6 +80,15 @@ pub(crate) fn of(
         input: input(setting),
         cache: Some(setting.paths.cache.clone()),
     })
+}
+
+fn is_off(setting: &Setting) -> bool {
+    setting.pure || OFF.iter().any(|variable| setting.env.is_on(variable))
+}
+
+/// Whether there are files with code here at all. Nothing is run to find out.
+pub(crate) fn are_there(setting: &Setting) -> bool {
+    !is_off(setting) && !places(setting).find().0.is_empty()
 }
 
 /// Where files with code may be.

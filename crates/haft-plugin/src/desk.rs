@@ -1,5 +1,7 @@
 //! Where hosts put their requests: the seam to whatever has the network, files and sessions.
 
+use std::path::PathBuf;
+
 use haft::{BoxFuture, ToolContext, ToolError};
 use serde_json::{Value, json};
 
@@ -12,7 +14,7 @@ pub struct HostProgram {
     /// Which engine it is.
     pub engine: Engine,
     /// Directories that it must be able to read besides the workspace: where its file is, and what it imports.
-    pub readable: Vec<std::path::PathBuf>,
+    pub readable: Vec<PathBuf>,
 }
 
 /// What runs a file.
@@ -43,15 +45,22 @@ pub trait Desk: Send + Sync {
     /// Starts a host, confined as plugins are. This blocks for as long as a start takes.
     fn launch(&self, program: &HostProgram) -> Result<Launched, LaunchError>;
 
-    /// Answers what a host asks on behalf of a call; without one, while a file is loaded or nothing is under way.
-    fn answer<'a>(
-        &'a self,
-        wish: Wish,
-        context: Option<ToolContext>,
-    ) -> BoxFuture<'a, Result<Value, Unanswered>>;
+    /// Answers what a host asks.
+    fn answer<'a>(&'a self, wish: Wish, behalf: Behalf) -> BoxFuture<'a, Result<Value, Unanswered>>;
 
     /// Hears what a host says, which must be quick.
     fn heard(&self, said: Said, context: Option<ToolContext>);
+}
+
+/// On whose behalf a host asks. No host says this of itself.
+#[derive(Debug, Clone, Default)]
+pub struct Behalf {
+    /// The file that it serves.
+    pub file: PathBuf,
+    /// The call; none while a file is loaded or nothing is under way.
+    pub context: Option<ToolContext>,
+    /// The address of a request that haft has it carry.
+    pub carries: Option<String>,
 }
 
 /// Why a host could not be started.

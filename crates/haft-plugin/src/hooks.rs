@@ -40,7 +40,7 @@ impl HookError {
     /// A host names the hook in its own words; of one that is gone, it has to be said.
     pub(crate) fn new(hook: &str, file: &Path, error: &HostError) -> HookError {
         let words = error.to_string();
-        match words.contains(hook) {
+        match words.contains(&format!("`{hook}`")) {
             true => HookError { why: words },
             false => HookError { why: format!("the hook {hook} of {}: {words}", file.display()) },
         }

@@ -68,10 +68,11 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    /// Begins to speak with a host that was started.
-    pub(crate) fn new(launched: Launched, desk: Arc<dyn Desk>) -> std::io::Result<Host> {
+    /// Begins to speak with a host that was started to serve a file.
+    pub(crate) fn new(launched: Launched, desk: Arc<dyn Desk>, file: &Path) -> std::io::Result<Host> {
         let Launched { input, output, words, holds } = launched;
-        let shared = Arc::new(Shared::new(desk, Outbox::open(input, OUTBOX_MAX)?, holds));
+        let shared = Shared::new(desk, file.to_owned(), Outbox::open(input, OUTBOX_MAX)?, holds);
+        let shared = Arc::new(shared);
         let thread = |name: &str| std::thread::Builder::new().name(name.to_owned());
         let beside = thread("haft-host-words").spawn({
             let shared = shared.clone();
@@ -90,13 +91,6 @@ impl Host {
             }
         })?;
         Ok(Host { shared })
-    }
-
-    /// Says what it serves, for people.
-    pub(crate) fn serving(self, file: &Path) -> Host {
-        // Nobody says so twice.
-        let _known = self.shared.whose.set(file.display().to_string());
-        self
     }
 
     /// Whether it can still be spoken with.
@@ -121,8 +115,19 @@ impl Host {
         context: Option<&ToolContext>,
         patience: Patience,
     ) -> Result<Value, HostError> {
+        self.carry(what, context, None, patience).await
+    }
+
+    /// The same for a request that it is to carry to an address.
+    pub(crate) async fn carry(
+        &self,
+        what: Value,
+        context: Option<&ToolContext>,
+        carries: Option<String>,
+        patience: Patience,
+    ) -> Result<Value, HostError> {
         let (sender, mut answer) = oneshot::channel();
-        let id = self.shared.expect(Waiting::new(sender, context.cloned()))?;
+        let id = self.shared.expect(Waiting::new(sender, context.cloned()).carrying(carries))?;
         let leaving = Leaving { shared: self.shared.clone(), id, is_answered: false };
         self.shared.say(&numbered(id, what))?;
         let started = Instant::now();

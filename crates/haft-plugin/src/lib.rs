@@ -5,6 +5,7 @@
 //! starts hosts when something is needed of them (`served`, `host`) and answers what those ask for ([`Desk`]).
 //! [`engine`] is what runs inside such a process.
 
+mod auth;
 mod desk;
 mod discovery;
 mod embedded;
@@ -24,7 +25,8 @@ mod words;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-pub use desk::{Desk, Engine, HostProgram, LaunchError, Unanswered};
+pub use auth::{Authorized, CarryError, Chunks, Logging, Options, Outcome as AuthOutcome, Reply, Request};
+pub use desk::{Behalf, Desk, Engine, HostProgram, LaunchError, Unanswered};
 pub use discovery::{CodeFile, Owner, Places, Role, Spec, Unfound};
 pub use error::Fault;
 pub use hooks::{AskingPlugins, HookError};
@@ -33,7 +35,8 @@ pub use plugins::{Outcome, Parts, Plugins, Report, Unused};
 pub use runtimes::{host_command, own_modules};
 pub use served::PluginLimits;
 pub use words::{
-    ClientCall, Fetch, FileWish, Loaded, LoadedTool, OwnModules, Permission, Said, Skipped, Strip, Wish,
+    AuthKind, AuthMethod, AuthOffer, AuthOption, AuthPrompt, AuthWish, ClientCall, Fetch, FileWish, Loaded,
+    LoadedTool, OwnModules, Permission, Said, Skipped, Streamed, Strip, Wish,
 };
 
 /// The hidden command by which haft's own binary becomes a host.

@@ -17,7 +17,7 @@ use crate::discovery::{CodeFile, Role};
 use crate::words::Loaded;
 
 /// The form of what is kept. Another version of haft may find something else in the same file.
-const VERSION: &str = concat!("1 ", env!("CARGO_PKG_VERSION"));
+const VERSION: &str = concat!("2 ", env!("CARGO_PKG_VERSION"));
 /// What is kept is no longer than this; anything longer is not ours.
 const KEPT_BYTES_MAX: u64 = 64 << 20;
 /// A module is no larger than this, and there are no more of them.

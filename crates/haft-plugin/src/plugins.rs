@@ -16,7 +16,7 @@ use crate::manifest::{Content, Kept};
 use crate::offers::{self, Registering};
 use crate::served::{House, PluginLimits, Served};
 use crate::source_place::Source;
-use crate::words::Skipped;
+use crate::words::{AuthOffer, Skipped};
 
 /// So many files are loaded at once.
 const LOADING_MAX: usize = 4;
@@ -114,6 +114,10 @@ pub enum Outcome {
         tools: Vec<String>,
         /// The names of its hooks.
         hooks: Vec<String>,
+        /// How it lets people log in.
+        auth: Vec<AuthOffer>,
+        /// The providers whose models it knows.
+        models: Vec<String>,
         /// What it exports besides.
         skipped: Vec<Unused>,
         /// What else is wrong with it.
@@ -239,6 +243,11 @@ impl Plugins {
         while closing.join_next().await.is_some() {}
     }
 
+    /// The files that are served, in order.
+    pub(crate) fn all_served(&self) -> Vec<Arc<Served>> {
+        self.0.state().entries.iter().filter_map(Entry::served).cloned().collect()
+    }
+
     /// The files that have a hook, in order.
     pub(crate) fn with_hook(&self, name: &str) -> Vec<Arc<Served>> {
         let state = self.0.state();
@@ -291,6 +300,8 @@ impl Entry {
                         .map(|name| name.to_string())
                         .collect(),
                     hooks: loaded.hooks.clone(),
+                    auth: loaded.auth.clone(),
+                    models: loaded.models.clone(),
                     skipped: skipped.collect(),
                     faults: faults.clone(),
                 }

@@ -57,6 +57,17 @@ pub(crate) struct House {
     pub(crate) worktree: PathBuf,
 }
 
+/// A step of a hook that is no function.
+pub(crate) struct Step<'a> {
+    pub(crate) hook: &'a str,
+    pub(crate) with: Value,
+    pub(crate) context: &'a ToolContext,
+    /// The address of a request that is to be carried.
+    pub(crate) carries: Option<String>,
+    /// How long it may take.
+    pub(crate) answer: Duration,
+}
+
 /// A file that is served.
 pub(crate) struct Served {
     pub(crate) file: CodeFile,
@@ -189,6 +200,20 @@ impl Served {
         host.request(told, context, Patience { answer: limits.hook, busy: limits.busy }).await
     }
 
+    /// Has it do a step of a hook that is no function.
+    pub(crate) async fn part(&self, step: Step<'_>) -> Result<Value, HostError> {
+        let host = self.host().await?;
+        let Step { hook, with, context, carries, answer } = step;
+        let told = json!({ "do": "part", "hook": hook, "with": with });
+        let patience = Patience { answer, busy: self.house.limits.busy };
+        host.carry(told, Some(context), carries, patience).await
+    }
+
+    /// How far its code may go.
+    pub(crate) fn limits(&self) -> PluginLimits {
+        self.house.limits
+    }
+
     /// Tells it of something that happened, if that is what it listens for.
     pub(crate) async fn announce(&self, event: Value) {
         let Ok(host) = self.host().await else { return };
@@ -270,8 +295,8 @@ async fn start(house: &Arc<House>, file: &CodeFile, engine: Engine) -> Result<(H
         LaunchError::Unconfined(why) => Unserved::Broken(HostError::Load(Fault::new(why).of(&file.path))),
         start @ LaunchError::Start(_) => broken(start.to_string()),
     })?;
-    let host = Host::new(launched, house.desk.clone()).map_err(|error| broken(error.to_string()))?;
-    let host = host.serving(&file.path);
+    let host =
+        Host::new(launched, house.desk.clone(), &file.path).map_err(|error| broken(error.to_string()))?;
     let role = match file.role {
         Role::Tools | Role::Table => "tool",
         Role::Plugin => "plugin",

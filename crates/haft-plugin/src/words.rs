@@ -48,6 +48,12 @@ pub enum Wish {
     Client(ClientCall),
     /// What was said in the session of the call, as far as it still counts.
     Messages,
+    /// What was got by logging in through the file that the host serves.
+    Auth(AuthWish),
+    /// The next bytes of something of the web that is still arriving.
+    Read(Streamed),
+    /// The end of interest in it.
+    Drop(Streamed),
     /// JavaScript of TypeScript, for a runtime that does not know it.
     Strip(Strip),
     /// Modules of our own, for a runtime that has no packages installed.
@@ -96,6 +102,20 @@ pub struct Permission {
     /// Facts for whoever is asked.
     #[serde(default)]
     pub metadata: Map<String, Value>,
+}
+
+/// Something of the web that is still arriving.
+#[derive(Debug, Clone, Copy, Deserialize)]
+pub struct Streamed {
+    /// By what it is known.
+    pub stream: u64,
+}
+
+/// A credential that a loader wants to know.
+#[derive(Debug, Clone, Deserialize)]
+pub struct AuthWish {
+    /// For which provider.
+    pub provider: String,
 }
 
 /// Something to be done to a file that the host itself may not touch.
@@ -250,9 +270,86 @@ pub struct Loaded {
     /// Tools that cannot be offered, and why.
     #[serde(default)]
     pub faulty: Vec<Skipped>,
+    /// How it lets people log in.
+    #[serde(default)]
+    pub auth: Vec<AuthOffer>,
+    /// The providers whose models it knows.
+    #[serde(default)]
+    pub models: Vec<String>,
     /// Every file that was read to load it.
     #[serde(default)]
     pub modules: Vec<PathBuf>,
+}
+
+/// How a file lets people log in to a provider.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AuthOffer {
+    /// The provider.
+    pub provider: String,
+    /// Whether it says what requests need.
+    #[serde(default)]
+    pub loads: bool,
+    /// The ways to log in.
+    #[serde(default)]
+    pub methods: Vec<AuthMethod>,
+}
+
+/// A way to log in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AuthMethod {
+    /// Its place among the methods of its file.
+    pub at: usize,
+    /// Its kind.
+    #[serde(rename = "type")]
+    pub kind: AuthKind,
+    /// Its name for people.
+    pub label: String,
+    /// What a person is asked first.
+    #[serde(default)]
+    pub prompts: Vec<AuthPrompt>,
+}
+
+/// A kind of logging in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AuthKind {
+    /// At an address, whence tokens come back.
+    Oauth,
+    /// With a key.
+    Api,
+}
+
+/// Something a person is asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AuthPrompt {
+    /// The name of the answer.
+    pub key: String,
+    /// The question.
+    pub message: String,
+    /// An example of an answer.
+    #[serde(default)]
+    pub placeholder: Option<String>,
+    /// The answers there are; any text if there are none.
+    #[serde(default)]
+    pub options: Vec<AuthOption>,
+    /// Whether it depends on other answers.
+    #[serde(default)]
+    pub conditional: bool,
+    /// Whether the answer is checked.
+    #[serde(default)]
+    pub checked: bool,
+}
+
+/// One answer of several.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AuthOption {
+    /// Its name for people.
+    pub label: String,
+    /// What it stands for.
+    pub value: String,
+    /// What it means.
+    #[serde(default)]
+    pub hint: Option<String>,
 }
 
 /// A tool of a file.

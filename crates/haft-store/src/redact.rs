@@ -4,7 +4,7 @@ mod names;
 mod patterns;
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use aho_corasick::{AhoCorasick, Input, MatchKind};
 use serde_json::{Map, Value};
@@ -16,10 +16,22 @@ pub const REDACTED: &str = "[redacted]";
 const OVERLAPS_MAX: usize = 64;
 /// How often a text is gone over again because the marks themselves made up a secret.
 const ROUNDS_MAX: usize = 4;
+/// Shorter values that are learnt are too likely to stand in a text by chance.
+const LEARNT_BYTES_MIN: usize = 8;
+/// So many values are learnt, in all their spellings.
+const LEARNT_MAX: usize = 1024;
 
-/// Takes secrets out of texts. Cloning it is cheap.
+/// Takes secrets out of texts. Cloning it is cheap, and what one clone learns all of them know.
 #[derive(Clone, Default)]
 pub struct Redactor {
+    known: Option<Arc<Known>>,
+    learnt: Arc<RwLock<Learnt>>,
+}
+
+/// Values that became known after the start: tokens that somebody was given meanwhile.
+#[derive(Default)]
+struct Learnt {
+    secrets: Vec<String>,
     known: Option<Arc<Known>>,
 }
 
@@ -51,19 +63,29 @@ impl Redactor {
 
     /// Knows these values, beside what looks like a key.
     pub fn of_secrets(secrets: impl IntoIterator<Item = String>) -> Redactor {
-        let mut secrets: Vec<String> = secrets
-            .into_iter()
-            .filter(|secret| !secret.is_empty() && !REDACTED.contains(secret.as_str()))
-            .collect();
-        secrets.sort_unstable();
-        secrets.dedup();
-        if secrets.is_empty() {
-            return Redactor::default();
+        Redactor { known: Known::of(secrets), ..Redactor::default() }
+    }
+
+    /// Knows these values from now on, too. The oldest are forgotten where there are very many.
+    pub fn learn<'s>(&self, secrets: impl IntoIterator<Item = &'s str>) {
+        let long_enough = secrets.into_iter().filter(|secret| secret.len() >= LEARNT_BYTES_MIN);
+        let spelled: Vec<String> = long_enough.flat_map(names::spellings).collect();
+        let mut learnt = self.learnt.write().unwrap_or_else(PoisonError::into_inner);
+        let new: Vec<String> =
+            spelled.into_iter().filter(|secret| !learnt.secrets.contains(secret)).collect();
+        if new.is_empty() {
+            return;
         }
-        let may_overlap_mark = secrets.iter().any(|secret| overlaps_mark(secret));
-        let values = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&secrets);
-        let values = values.expect("an environment is within every limit");
-        Redactor { known: Some(Arc::new(Known { values, may_overlap_mark })) }
+        learnt.secrets.extend(new);
+        let too_many = learnt.secrets.len().saturating_sub(LEARNT_MAX);
+        learnt.secrets.drain(..too_many);
+        learnt.known = Known::of(learnt.secrets.clone());
+    }
+
+    /// All that is known.
+    fn known(&self) -> impl Iterator<Item = Arc<Known>> {
+        let learnt = self.learnt.read().unwrap_or_else(PoisonError::into_inner).known.clone();
+        self.known.clone().into_iter().chain(learnt)
     }
 
     /// Takes the secrets out of a text.
@@ -91,12 +113,12 @@ impl Redactor {
 
     pub(crate) fn redact_counting<'t>(&self, text: &'t str) -> Redacted<'t> {
         let mut redacted = self.once(text);
-        let Some(known) = self.known.as_ref().filter(|known| known.may_overlap_mark && redacted.places > 0)
-        else {
+        let overlapping: Vec<Arc<Known>> = self.known().filter(|known| known.may_overlap_mark).collect();
+        if overlapping.is_empty() || redacted.places == 0 {
             return redacted;
-        };
+        }
         for _ in 0..ROUNDS_MAX {
-            if !known.values.is_match(&*redacted.text) {
+            if !overlapping.iter().any(|known| known.values.is_match(&*redacted.text)) {
                 return redacted;
             }
             let again = self.once(&redacted.text);
@@ -111,7 +133,7 @@ impl Redactor {
 
     fn once<'t>(&self, text: &'t str) -> Redacted<'t> {
         let mut found = patterns::find(text);
-        if let Some(known) = &self.known {
+        for known in self.known() {
             found.extend(find_overlapping(&known.values, text));
         }
         if found.is_empty() {
@@ -131,6 +153,24 @@ impl Redactor {
         }
         clean.push_str(&text[copied..]);
         Redacted { text: Cow::Owned(clean), places }
+    }
+}
+
+impl Known {
+    fn of(secrets: impl IntoIterator<Item = String>) -> Option<Arc<Known>> {
+        let mut secrets: Vec<String> = secrets
+            .into_iter()
+            .filter(|secret| !secret.is_empty() && !REDACTED.contains(secret.as_str()))
+            .collect();
+        secrets.sort_unstable();
+        secrets.dedup();
+        if secrets.is_empty() {
+            return None;
+        }
+        let may_overlap_mark = secrets.iter().any(|secret| overlaps_mark(secret));
+        let values = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&secrets);
+        let values = values.expect("an environment is within every limit");
+        Some(Arc::new(Known { values, may_overlap_mark }))
     }
 }
 

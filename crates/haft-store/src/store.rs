@@ -122,6 +122,11 @@ impl Store {
         self.0.process.end();
     }
 
+    /// What takes secrets out of everything that is kept, and may be told of more of them.
+    pub fn redactor(&self) -> Redactor {
+        self.0.redactor.clone()
+    }
+
     /// The data directory.
     pub fn data_dir(&self) -> &Path {
         &self.0.places.data

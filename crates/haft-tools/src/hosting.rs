@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use haft::permission::Gate;
 
-pub use fetching::{Fetched, Fetching};
+pub use fetching::{Arriving, Fetched, Fetching};
 pub use files::{FileDone, FileOp, FileProblem, PLUGIN_FILE};
 pub use starting::{Held, HostStart, Hosted, HostingError};
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{OUTPUT_UNKNOWN, Providers, ResolveError};
-use crate::provider::{ModelInfo, Provider, ProviderError};
+use crate::provider::{ModelInfo, ProviderError};
 
 /// What a provider offers.
 pub struct Listing {
@@ -48,8 +48,8 @@ impl Providers {
 
     /// What was answered, with what is known or configured besides.
     fn listing(&self, provider: String, answer: Result<Vec<ModelInfo>, ProviderError>) -> Listing {
-        let own =
-            self.configured(&provider).map(|configured| configured.models.as_slice()).unwrap_or_default();
+        let further = self.further(&provider).flat_map(|further| &further.models);
+        let own: Vec<&ModelInfo> = self.configured_models(&provider).iter().chain(further).collect();
         let answer = match answer {
             Err(ProviderError::Unreachable { message, .. }) if own.is_empty() => {
                 Err(ProviderError::Unreachable { provider: provider.clone(), message })
@@ -65,9 +65,11 @@ impl Providers {
                 model.context = model.context.or(known.context);
                 model.output = model.output.or(known.output);
             }
-            let missing = own.iter().filter(|own| models.iter().all(|model| model.id != own.id));
-            let missing: Vec<ModelInfo> = missing.map(|own| self.info(&provider, &own.id)).collect();
-            models.extend(missing);
+            for own in own {
+                if models.iter().all(|model| model.id != own.id) {
+                    models.push(self.info(&provider, &own.id));
+                }
+            }
             models.sort_by(|a, b| a.id.cmp(&b.id));
             models
         });

@@ -1,12 +1,13 @@
 //! Requests to providers: within time and size, with the key and without showing it.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Client, RequestBuilder, Response, Url, redirect};
+use reqwest::{Client, Method, Response, StatusCode, Url, redirect};
 use serde_json::Value;
 
+use super::carrier::{Arrival, Carrier, Dropped, Inbound, Outbound};
 use super::fault::{Fault, Report, shown};
 use crate::provider::{Headers, ProviderError};
 
@@ -20,17 +21,23 @@ const CONNECT: Duration = Duration::from_secs(15);
 /// How long nothing may come; models that think may be silent for minutes.
 pub(crate) const IDLE: Duration = Duration::from_secs(300);
 
+/// How long somebody who carries a request may take to begin with the answer.
+const CARRIED: Duration = Duration::from_secs(600);
+
 /// A way to one provider. Connections are kept for the next request.
 pub(crate) struct Http {
     provider: String,
     headers: Vec<(String, String)>,
     idle: Duration,
     client: OnceLock<Result<Client, String>>,
+    carrier: Option<Arc<dyn Carrier>>,
 }
 
 /// An answer that is arriving.
 pub(crate) struct Body {
-    response: Response,
+    arriving: Arriving,
+    status: StatusCode,
+    headers: HeaderMap,
     provider: String,
     secrets: Vec<String>,
     idle: Duration,
@@ -40,7 +47,12 @@ pub(crate) struct Body {
 impl Http {
     /// A way to a provider that sends these headers with every request.
     pub(crate) fn new(provider: &str, headers: Vec<(String, String)>, idle: Duration) -> Http {
-        Http { provider: provider.to_owned(), headers, idle, client: OnceLock::new() }
+        Http { provider: provider.to_owned(), headers, idle, client: OnceLock::new(), carrier: None }
+    }
+
+    /// The same with somebody who carries its requests.
+    pub(crate) fn carried_by(self, carrier: Option<Arc<dyn Carrier>>) -> Http {
+        Http { carrier, ..self }
     }
 
     /// What must not be shown: whatever is sent in headers.
@@ -62,17 +74,15 @@ impl Http {
         json: String,
         further: &Headers,
     ) -> Result<Body, ProviderError> {
-        let url = self.url(url)?;
-        let request = self.client(&url)?.post(url).header("content-type", "application/json");
-        let request = request.header("accept", "text/event-stream, application/json").body(json);
-        self.send(request, further).await
+        const HEADERS: [(&str, &str); 2] =
+            [("content-type", "application/json"), ("accept", "text/event-stream, application/json")];
+        self.send(Method::POST, url, &HEADERS, Some(json), further).await
     }
 
     /// Asks for a document.
     pub(crate) async fn get(&self, url: &str) -> Result<Value, ProviderError> {
-        let url = self.url(url)?;
-        let request = self.client(&url)?.get(url).header("accept", "application/json");
-        let mut body = self.send(request, &Headers::default()).await?;
+        let accept = [("accept", "application/json")];
+        let mut body = self.send(Method::GET, url, &accept, None, &Headers::default()).await?;
         let mut bytes = Vec::new();
         while let Some(chunk) = body.chunk().await? {
             bytes.extend_from_slice(&chunk);
@@ -83,28 +93,100 @@ impl Http {
         })
     }
 
-    async fn send(&self, request: RequestBuilder, further: &Headers) -> Result<Body, ProviderError> {
-        let request = request.headers(self.header_map(further)?);
-        let sent = tokio::time::timeout(self.idle, request.send()).await;
-        let unreachable = |message: String| ProviderError::Unreachable {
-            provider: self.provider.clone(),
-            message: shown(&message, &self.secrets_with(further)),
-        };
-        let response = match sent {
-            Ok(Ok(response)) => response,
-            Ok(Err(error)) => return Err(unreachable(haft::causes(&error.without_url()))),
-            Err(_) => return Err(unreachable(format!("no answer in {} seconds", self.idle.as_secs()))),
+    async fn send(
+        &self,
+        method: Method,
+        url: &str,
+        own: &[(&'static str, &'static str)],
+        body: Option<String>,
+        further: &Headers,
+    ) -> Result<Body, ProviderError> {
+        let url = self.url(url)?;
+        let mut headers: HeaderMap = own
+            .iter()
+            .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)))
+            .collect();
+        // What somebody set takes the place of what is usual.
+        headers.extend(self.header_map(further)?);
+        let (status, headers, arriving) = match &self.carrier {
+            Some(carrier) => self.carried(&**carrier, &method, &url, &headers, body, further).await?,
+            None => {
+                let request = self.client(&url)?.request(method, url).headers(headers);
+                let request = body.into_iter().fold(request, reqwest::RequestBuilder::body);
+                let sent = tokio::time::timeout(self.idle, request.send()).await;
+                let response = match sent {
+                    Ok(Ok(response)) => response,
+                    Ok(Err(error)) => {
+                        return Err(self.unreachable(&haft::causes(&error.without_url()), further));
+                    }
+                    Err(_) => {
+                        let late = format!("no answer in {} seconds", self.idle.as_secs());
+                        return Err(self.unreachable(&late, further));
+                    }
+                };
+                (response.status(), response.headers().clone(), Arriving::Streaming(response))
+            }
         };
         let body = Body {
-            response,
+            arriving,
+            status,
+            headers,
             provider: self.provider.clone(),
             secrets: self.secrets_with(further),
             idle: self.idle,
             read: 0,
         };
-        match body.response.status().is_success() {
+        match status.is_success() {
             true => Ok(body),
             false => Err(body.into_error().await),
+        }
+    }
+
+    /// Has somebody else carry a request. They may wait for all of it before they hand over the beginning.
+    async fn carried(
+        &self,
+        carrier: &dyn Carrier,
+        method: &Method,
+        url: &Url,
+        headers: &HeaderMap,
+        body: Option<String>,
+        further: &Headers,
+    ) -> Result<(StatusCode, HeaderMap, Arriving), ProviderError> {
+        let text = |(name, value): (&HeaderName, &HeaderValue)| {
+            (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
+        };
+        let outbound = Outbound {
+            method: if *method == Method::GET { "GET" } else { "POST" },
+            url: url.to_string(),
+            headers: headers.iter().map(text).collect(),
+            body,
+        };
+        let patience = self.idle.max(CARRIED);
+        let carried = tokio::time::timeout(patience, carrier.carry(outbound)).await;
+        let late = || Dropped::Unreachable(format!("no answer in {} seconds", patience.as_secs()));
+        let carried = carried.unwrap_or_else(|_| Err(late()));
+        let Inbound { status, headers, body } = carried.map_err(|error| match error {
+            Dropped::Unreachable(message) => self.unreachable(&message, further),
+            Dropped::Failed(message) => ProviderError::Refused {
+                provider: self.provider.clone(),
+                message: shown(&message, &self.secrets_with(further)),
+            },
+        })?;
+        let status = StatusCode::from_u16(status).map_err(|_| ProviderError::Malformed {
+            provider: self.provider.clone(),
+            message: format!("{status} is no status of HTTP"),
+        })?;
+        // What cannot be a header is none.
+        let header = |(name, value): (String, String)| {
+            Some((HeaderName::from_bytes(name.as_bytes()).ok()?, HeaderValue::from_str(&value).ok()?))
+        };
+        Ok((status, headers.into_iter().filter_map(header).collect(), Arriving::Carried(body)))
+    }
+
+    fn unreachable(&self, message: &str, further: &Headers) -> ProviderError {
+        ProviderError::Unreachable {
+            provider: self.provider.clone(),
+            message: shown(message, &self.secrets_with(further)),
         }
     }
 
@@ -163,20 +245,33 @@ fn build(url: &Url) -> Result<Client, String> {
     builder.build().map_err(|error| format!("no connection can be made: {}", haft::causes(&error)))
 }
 
+/// Where the rest of an answer comes from.
+enum Arriving {
+    Streaming(Response),
+    Carried(Box<dyn Arrival>),
+}
+
 impl Body {
     /// Whether a header says that what comes is one document and no stream.
     pub(crate) fn is_document(&self) -> bool {
-        let kind = self.response.headers().get("content-type").and_then(|kind| kind.to_str().ok());
+        let kind = self.headers.get("content-type").and_then(|kind| kind.to_str().ok());
         kind.is_some_and(|kind| kind.starts_with("application/json"))
     }
 
     /// The next bytes; none at the end.
     pub(crate) async fn chunk(&mut self) -> Result<Option<Vec<u8>>, ProviderError> {
         let cut = |message: String| Fault::Cut(message).told(&self.provider, &self.secrets);
-        let chunk = match tokio::time::timeout(self.idle, self.response.chunk()).await {
-            Ok(Ok(chunk)) => chunk,
-            Ok(Err(error)) => return Err(cut(haft::causes(&error.without_url()))),
-            Err(_) => return Err(cut(format!("nothing came for {} seconds", self.idle.as_secs()))),
+        let chunk = match &mut self.arriving {
+            Arriving::Carried(body) => match tokio::time::timeout(self.idle, body.next()).await {
+                Ok(Ok(chunk)) => chunk,
+                Ok(Err(error)) => return Err(cut(error.to_string())),
+                Err(_) => return Err(cut(format!("nothing came for {} seconds", self.idle.as_secs()))),
+            },
+            Arriving::Streaming(response) => match tokio::time::timeout(self.idle, response.chunk()).await {
+                Ok(Ok(chunk)) => chunk.map(|chunk| chunk.to_vec()),
+                Ok(Err(error)) => return Err(cut(haft::causes(&error.without_url()))),
+                Err(_) => return Err(cut(format!("nothing came for {} seconds", self.idle.as_secs()))),
+            },
         };
         let Some(chunk) = chunk else { return Ok(None) };
         self.read += chunk.len() as u64;
@@ -184,14 +279,13 @@ impl Body {
             let message = format!("the answer is larger than {ANSWER_BYTES_MAX} bytes");
             return Err(Fault::Malformed(message).told(&self.provider, &self.secrets));
         }
-        Ok(Some(chunk.to_vec()))
+        Ok(Some(chunk))
     }
 
     async fn into_error(mut self) -> ProviderError {
-        let status = self.response.status();
-        let retry_after = retry_after(self.response.headers());
-        let location =
-            self.response.headers().get("location").and_then(|to| to.to_str().ok()).map(str::to_owned);
+        let status = self.status;
+        let retry_after = retry_after(&self.headers);
+        let location = self.headers.get("location").and_then(|to| to.to_str().ok()).map(str::to_owned);
         let mut bytes = Vec::new();
         // The status says enough if the rest does not come.
         while let Ok(Some(chunk)) = self.chunk().await {

@@ -6,6 +6,7 @@
 mod support;
 
 mod anthropic;
+mod carried;
 mod chat;
 mod faults;
 mod gemini;

@@ -118,6 +118,7 @@ impl Server {
             headers: Vec::new(),
             idle: Some(Duration::from_millis(400)),
             output_max: 4096,
+            carrier: None,
         }
     }
 

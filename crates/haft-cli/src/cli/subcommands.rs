@@ -224,11 +224,14 @@ pub(crate) enum TrustCommand {
 
 #[derive(Subcommand)]
 pub(crate) enum AuthCommand {
-    /// Stores the key of a provider, read from the terminal or from standard input
+    /// Stores the key of a provider, read from the terminal or from standard input, or logs in through a plugin
     Login {
         /// The provider, such as anthropic
         #[arg(value_name = "PROVIDER")]
         provider: Option<String>,
+        /// How to log in, where plugins offer a choice: a label, a number, or key
+        #[arg(long, value_name = "LABEL|NUMBER")]
+        method: Option<String>,
     },
     /// Lists the providers that have a key, and where it comes from
     // tidy: not a tool name

@@ -1,5 +1,6 @@
 //! `haft models`: the models that can be reached.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use haft::visible;
@@ -7,9 +8,11 @@ use haft_agent::provider::ModelInfo;
 use haft_agent::providers::Listing;
 use serde_json::{Value, json};
 
-use crate::cli::Globals;
+use crate::cli::{ConsentArgs, Globals};
 use crate::exit::{Exit, Failure};
+use crate::location::{Life, Location, Mode};
 use crate::models;
+use crate::plugins;
 use crate::setting::Setting;
 use crate::terminal::Terminal;
 
@@ -22,9 +25,25 @@ pub(crate) async fn run(
     provider: Option<&str>,
 ) -> Result<Exit, Failure> {
     let setting = Setting::load(globals, terminal)?;
-    let providers = models::providers(&setting)?;
+    let location = match plugins::are_there(&setting) {
+        true => {
+            let consent = ConsentArgs::default();
+            let location = Location::open(&setting, &consent, Mode::Live, Life::OneCall)?;
+            location.plugins().refresh().await;
+            Some(location)
+        }
+        false => None,
+    };
+    let wanted = provider.map(|provider| BTreeSet::from([provider.to_owned()]));
+    let providers = match &location {
+        Some(location) => models::providers_with(&setting, location, wanted.as_ref()).await?,
+        None => models::providers(&setting)?,
+    };
     let listings = providers.list(provider, DEADLINE).await.map_err(models::failure)?;
     let default = providers.default_model().await;
+    if let Some(location) = &location {
+        location.close().await;
+    }
     if terminal.json {
         let default = default.as_ref().ok();
         let listed: Vec<Value> = listings.iter().map(document).collect();

@@ -36,6 +36,13 @@ impl Config {
     }
 }
 
+impl Config {
+    /// The model that is asked unless another is named.
+    pub(crate) fn model(&self) -> Option<String> {
+        self.get("model").and_then(Node::as_text).map(str::to_owned)
+    }
+}
+
 fn provider(entry: &Entry) -> Result<Configured, ConfigError> {
     let Entry { key: id, value, .. } = entry;
     let mut configured = Configured { id: id.clone(), ..Configured::default() };

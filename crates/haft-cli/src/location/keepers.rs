@@ -79,7 +79,7 @@ pub(crate) fn open_store(setting: &Setting) -> Result<Store, Failure> {
 }
 
 /// Takes out what is secret in the environment, and the keys of providers and search services.
-fn redactor(setting: &Setting) -> Redactor {
+pub(super) fn redactor(setting: &Setting) -> Redactor {
     let keys = models::secrets(setting).into_iter().chain(searches::secrets(setting));
     let keys = keys.map(|(name, key)| (name.into(), key.into()));
     Redactor::from_env(setting.env.iter().chain(keys))

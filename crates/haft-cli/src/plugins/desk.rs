@@ -2,20 +2,22 @@
 
 use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use haft::permission::{Ask, Question, Reach, Resource, Showing};
 use haft::{Action, BoxFuture, Event, Events, ToolContext, ToolError};
 use haft_plugin::{
-    Desk, Engine, Fetch, FileWish, HostProgram, LaunchError, Launched, Permission, Said, Unanswered, Wish,
+    Behalf, ClientCall, Desk, Engine, Fetch, FileWish, HostProgram, LaunchError, Launched, Permission, Said,
+    Streamed, Unanswered, Wish,
 };
 use haft_tools::hosting::{Fetching, FileDone, FileOp, FileProblem, HostStart, Hosting, HostingError};
 use serde_json::{Value, json};
 
-use super::client::Client;
+use super::Answering;
+use super::credentials::Unrenewed;
+use super::streams::Streams;
 use crate::config::GUARDED;
 use crate::terminal::Terminal;
 
@@ -27,7 +29,8 @@ pub(crate) struct CliDesk {
     hosting: Hosting,
     terminal: Terminal,
     events: Events,
-    client: Arc<Client>,
+    answering: Answering,
+    streams: Streams,
     memory_bytes: u64,
 }
 
@@ -36,10 +39,11 @@ impl CliDesk {
         hosting: Hosting,
         terminal: Terminal,
         events: Events,
-        client: Arc<Client>,
+        answering: Answering,
         memory_bytes: Option<u64>,
     ) -> CliDesk {
-        CliDesk { hosting, terminal, events, client, memory_bytes: memory_bytes.unwrap_or(MEMORY_BYTES) }
+        let memory_bytes = memory_bytes.unwrap_or(MEMORY_BYTES);
+        CliDesk { hosting, terminal, events, answering, streams: Streams::default(), memory_bytes }
     }
 
     fn start(&self, program: &HostProgram) -> Result<HostStart, LaunchError> {
@@ -69,11 +73,19 @@ impl CliDesk {
         Ok(HostStart { program: binary, args, env: Vec::new(), readable })
     }
 
-    async fn fetch(&self, wanted: Fetch, context: &ToolContext) -> Result<Value, Unanswered> {
+    async fn fetch(
+        &self,
+        wanted: Fetch,
+        file: &Path,
+        carries: Option<String>,
+        context: &ToolContext,
+    ) -> Result<Value, Unanswered> {
         let body = match &wanted.body {
             Some(body) => STANDARD.decode(body).map_err(|_| Unanswered::failed("the body is no base64"))?,
             None => Vec::new(),
         };
+        // What a model says is handed on as it comes.
+        let streams = carries.is_some();
         let redirect = wanted.redirect.as_deref().unwrap_or("follow");
         let fetching = Fetching {
             url: wanted.url,
@@ -81,11 +93,9 @@ impl CliDesk {
             headers: wanted.headers,
             body,
             follows: redirect == "follow",
+            carries,
         };
-        let fetched = self.hosting.fetch(&fetching, context).await.map_err(|error| match error {
-            ToolError::Failure(message) => Unanswered::Failed { name: "TypeError", message, code: None },
-            other => Unanswered::Consent(other),
-        })?;
+        let fetched = self.hosting.fetch(&fetching, context).await.map_err(unfetched)?;
         if redirect == "error" && (300..400).contains(&fetched.status) {
             return Err(Unanswered::Failed {
                 name: "TypeError",
@@ -93,14 +103,20 @@ impl CliDesk {
                 code: None,
             });
         }
-        Ok(json!({
+        let mut told = json!({
             "status": fetched.status,
             "statusText": fetched.reason,
             "url": fetched.url,
             "redirected": fetched.redirected,
             "headers": fetched.headers,
-            "body": STANDARD.encode(fetched.body),
-        }))
+        });
+        match streams {
+            true => told["stream"] = self.streams.keep(file, fetched.arriving).into(),
+            false => {
+                told["body"] = STANDARD.encode(fetched.arriving.whole().await.map_err(unfetched)?).into()
+            }
+        }
+        Ok(told)
     }
 
     async fn file(&self, wanted: FileWish, context: &ToolContext) -> Result<Value, Unanswered> {
@@ -175,14 +191,38 @@ impl CliDesk {
         Ok(Value::Null)
     }
 
+    /// Stores what a login has become, which is what loaders ask for when a token has expired.
+    fn renew(&self, call: &ClientCall, file: &Path) -> Result<Value, Unanswered> {
+        match self.answering.credentials.renew(call, file) {
+            Ok(()) => Ok(json!({ "data": true })),
+            Err(error @ Unrenewed::Store(_)) => Err(Unanswered::failed(haft::causes(&error))),
+            Err(error) => Err(Unanswered::failed(error.to_string())),
+        }
+    }
+
     fn log(&self, level: &str, text: &str) {
         let is_told = match level {
             "error" | "warn" | "notice" => true,
             _ => self.terminal.verbose,
         };
         if is_told {
-            self.terminal.note(&format!("plugin: {}", haft::visible(text)));
+            self.terminal.note(&format!("plugin: {}", haft::visible(&self.answering.credentials.hide(text))));
         }
+    }
+
+    /// What was got through a file, for that file.
+    fn credential(&self, provider: &str, file: &Path) -> Result<Value, Unanswered> {
+        let found = self.answering.credentials.of(provider, file);
+        let found = found.map_err(|error| Unanswered::failed(haft::causes(&error)))?;
+        Ok(found.map(|credential| credential.reveal()).unwrap_or_default())
+    }
+}
+
+/// A failure of the web, as `fetch` has it.
+fn unfetched(error: ToolError) -> Unanswered {
+    match error {
+        ToolError::Failure(message) => Unanswered::Failed { name: "TypeError", message, code: None },
+        other => Unanswered::Consent(other),
     }
 }
 
@@ -257,12 +297,9 @@ impl Desk for CliDesk {
         })
     }
 
-    fn answer<'a>(
-        &'a self,
-        wish: Wish,
-        context: Option<ToolContext>,
-    ) -> BoxFuture<'a, Result<Value, Unanswered>> {
+    fn answer<'a>(&'a self, wish: Wish, behalf: Behalf) -> BoxFuture<'a, Result<Value, Unanswered>> {
         Box::pin(async move {
+            let Behalf { file, context, carries } = behalf;
             let needed = || {
                 context.as_ref().ok_or_else(|| {
                     let message = "this is only possible while a tool or a hook of a call runs";
@@ -274,11 +311,23 @@ impl Desk for CliDesk {
                 })
             };
             match wish {
-                Wish::Fetch(wanted) => self.fetch(wanted, needed()?).await,
+                Wish::Fetch(wanted) => self.fetch(wanted, &file, carries, needed()?).await,
                 Wish::File(wanted) => self.file(wanted, needed()?).await,
                 Wish::Permission(asked) => self.permission(asked, needed()?).await,
-                Wish::Client(call) => self.client.answer(&call).await,
-                Wish::Messages => self.client.messages(&needed()?.session).await,
+                Wish::Client(call) if call.path == "auth.set" => self.renew(&call, &file),
+                Wish::Client(call) => self.answering.client.answer(&call).await,
+                Wish::Messages => self.answering.client.messages(&needed()?.session).await,
+                Wish::Read(Streamed { stream }) => {
+                    match self.streams.next(&file, stream).await.map_err(unfetched)? {
+                        Some(bytes) => Ok(STANDARD.encode(bytes).into()),
+                        None => Ok(Value::Null),
+                    }
+                }
+                Wish::Drop(Streamed { stream }) => {
+                    self.streams.forget(&file, stream);
+                    Ok(Value::Null)
+                }
+                Wish::Auth(wanted) => self.credential(&wanted.provider, &file),
                 // The first two are not asked of anybody outside.
                 Wish::Strip(_) | Wish::Module(_) | Wish::Unknown => {
                     Err(Unanswered::failed("haft does not know this request"))

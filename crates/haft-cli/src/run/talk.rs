@@ -128,7 +128,7 @@ pub(crate) fn exit_of(outcome: &Outcome, refused: &[&str]) -> Exit {
         End::Interrupted => Exit::Interrupted,
         End::Declined => Exit::Denied,
         End::Failed(
-            RunError::Provider(ProviderError::Unauthorised { .. })
+            RunError::Provider(ProviderError::Unauthorised { .. } | ProviderError::Unopened { .. })
             | RunError::Agent(_)
             | RunError::Influence(_),
         ) => Exit::Usage,

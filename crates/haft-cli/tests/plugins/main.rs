@@ -8,8 +8,10 @@ mod support;
 
 mod model;
 mod project;
+mod provider;
 
 mod asking;
+mod auth;
 mod compaction;
 mod confined;
 mod consent;
@@ -17,6 +19,7 @@ mod documented;
 mod ends;
 mod harm;
 mod hooks;
+mod loaders;
 mod manifest;
 mod mistakes;
 mod places;

@@ -1,4 +1,4 @@
-// The host inside QuickJS. Rust holds the protocol and calls these four functions; what they return or throw it turns into
+// The host inside QuickJS. Rust holds the protocol and calls these five functions; what they return or throw it turns into
 // answers. What is kept here is kept in objects without a prototype, which a plugin cannot reach.
 import { importFile, internal, metadata, request, requestSync, resolve } from "haft:ops";
 import { argumentsOf, hookNames, pluginsOf, resultOf, runHooks, toolsOf, wordsFor } from "./contract.js";
@@ -34,7 +34,12 @@ export async function load(kind, file, namespace, options, input) {
       faulty[faulty.length] = { export: key, why: `${error?.message ?? error}`, argument };
     }
   }
-  return { tools: described, hooks: kind === "plugin" ? hookNames(hooks) : [], skipped: found.skipped, faulty };
+  const names = kind === "plugin" ? hookNames(hooks) : [];
+  const told = { tools: described, hooks: names, skipped: found.skipped, faulty };
+  // Few plugins have these, and the code behind them is not small.
+  if (!names.includes("auth") && !names.includes("provider")) return told;
+  const { auth, models, skipped } = internal("host/auth").offered(hooks);
+  return { ...told, auth, models, skipped: [...found.skipped, ...skipped] };
 }
 
 /** Runs a tool. */
@@ -55,6 +60,16 @@ export async function call(id, key, args, context) {
 /** Runs a hook of every plugin in the file. */
 export async function hook(id, name, input, output) {
   return runHooks(hooks, name, input, output);
+}
+
+/** Does one step of a hook that is an object: `auth` or `provider`. */
+export async function part(id, name, given) {
+  const order = (running[id] = { controller: null, aborted: false });
+  try {
+    return await internal("host/auth").step(hooks, name, given, (object, key) => signalled(object, key, order));
+  } finally {
+    delete running[id];
+  }
 }
 
 /** Fires the signal of a call. */
@@ -90,8 +105,13 @@ function contextOf(id, order, given) {
     get: () => (messages ??= requestSync("messages", null, id)),
     set: (value) => (messages = value),
   });
-  // Most tools never look at their signal, and the code behind it is not small.
-  defineProperty(context, "abort", {
+  signalled(context, "abort", order);
+  return context;
+}
+
+/** Gives an object the signal of an order. Few look at it, and the code behind it is not small. */
+function signalled(object, key, order) {
+  defineProperty(object, key, {
     enumerable: true,
     configurable: true,
     get() {
@@ -103,7 +123,6 @@ function contextOf(id, order, given) {
       return order.controller.signal;
     },
   });
-  return context;
 }
 
 /** The copy of zod that a schema comes from: of the file's packages where they are installed, and ours otherwise. */

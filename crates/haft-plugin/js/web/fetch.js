@@ -1,11 +1,25 @@
 // fetch: haft does the request, under its own rules for the network; here are only the web's forms around it.
 import { base64Decode, base64Encode, request as ask } from "haft:ops";
 import { withSignal } from "haft:web/abort";
+import { ReadableStream } from "haft:web/readable";
 import { Request } from "haft:web/request";
 import { Response } from "haft:web/response";
 import { fromUtf8, viewOf } from "haft:web/text";
 
 const NO_BODY = [101, 204, 205, 304];
+
+// What is still arriving is asked for piece by piece, when somebody wants it.
+function arriving(stream) {
+  const pull = async (controller) => {
+    const data = await ask("read", { stream });
+    if (data === null) controller.close();
+    else controller.enqueue(new Uint8Array(base64Decode(data)));
+  };
+  const cancel = async () => {
+    await ask("drop", { stream });
+  };
+  return new ReadableStream({ pull, cancel }, { highWaterMark: 0 });
+}
 
 // `data:` needs no network.
 function fromData(url) {
@@ -36,7 +50,8 @@ async function send(request) {
     throw new TypeError(`fetch failed: ${cause?.message ?? cause}`, { cause });
   }
   const bodyless = NO_BODY.includes(answer.status) || request.method === "HEAD";
-  const body = bodyless ? null : new Uint8Array(base64Decode(answer.body ?? ""));
+  const whole = () => new Uint8Array(base64Decode(answer.body ?? ""));
+  const body = bodyless ? null : answer.stream === undefined ? whole() : arriving(answer.stream);
   const { status, statusText = "", url, redirected = false } = answer;
   return Response.withFacts(new Response(body, { headers: answer.headers }), {
     status,

@@ -95,6 +95,15 @@ pub(super) fn begin(ctx: &Ctx<'_>, order: Order) {
             });
             refused(ctx, id, begun, |thrown| of_hook(ctx, thrown, &name));
         }
+        Order::Part { id, hook, with } => {
+            let begun = entered(id, || {
+                let part = host().intrinsics().main(ctx, "part")?;
+                let promise = part.call((id, hook.as_str(), json::parse(ctx, &with)?))?;
+                wait(ctx, id, Work::Hook { name: hook.clone() }, promise);
+                Ok(())
+            });
+            refused(ctx, id, begun, |thrown| of_hook(ctx, thrown, &hook));
+        }
         Order::Abort { id, forget } => {
             abort(ctx, id);
             // What it still holds would add up.

@@ -33,6 +33,13 @@ pub(super) enum Order {
         #[serde(default)]
         output: Value,
     },
+    /// One step of a hook that is no function: `auth` or `provider`.
+    Part {
+        id: u64,
+        hook: String,
+        #[serde(default)]
+        with: Value,
+    },
     Abort {
         id: u64,
         /// Nobody waits for its end either.

@@ -3,7 +3,8 @@
 use std::any::Any;
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use haft::{ToolContext, ToolError};
@@ -17,7 +18,7 @@ use super::lines::{LeftOut, Lines};
 use super::outbox::{Outbox, Untold};
 use super::stripping::Stripping;
 use super::told::Told;
-use crate::desk::{Desk, Unanswered};
+use crate::desk::{Behalf, Desk, Unanswered};
 use crate::error::HostError;
 use crate::words::{Answered, Asked, FromHost, Said, Wish};
 
@@ -30,6 +31,8 @@ const ASKED_MAX: usize = 256;
 
 pub(super) struct Shared {
     desk: Arc<dyn Desk>,
+    /// The file that it serves.
+    file: PathBuf,
     stripping: Stripping,
     runtime: tokio::runtime::Handle,
     outbox: Mutex<Option<Outbox>>,
@@ -37,8 +40,6 @@ pub(super) struct Shared {
     state: Mutex<State>,
     words: Mutex<Vec<u8>>,
     lines: Mutex<Lines>,
-    /// What it serves, for people.
-    pub(super) whose: OnceLock<String>,
 }
 
 #[derive(Default)]
@@ -55,6 +56,8 @@ pub(super) struct State {
 pub(super) struct Waiting {
     answer: oneshot::Sender<Result<Value, HostError>>,
     context: Option<ToolContext>,
+    /// The address of a request that it is to carry.
+    carries: Option<String>,
     /// What the host asked on the way, which ends with the waiting.
     asked: HashMap<u64, AbortHandle>,
     /// Consent that was refused on the way, as the host was told it. A tool that fails in these words was refused.
@@ -79,7 +82,20 @@ impl Waiting {
         answer: oneshot::Sender<Result<Value, HostError>>,
         context: Option<ToolContext>,
     ) -> Waiting {
-        Waiting { answer, context, asked: HashMap::new(), refused: None, paused: Duration::ZERO, told: None }
+        Waiting {
+            answer,
+            context,
+            carries: None,
+            asked: HashMap::new(),
+            refused: None,
+            paused: Duration::ZERO,
+            told: None,
+        }
+    }
+
+    /// Somebody who waits for a request to be carried to this address.
+    pub(super) fn carrying(self, carries: Option<String>) -> Waiting {
+        Waiting { carries, ..self }
     }
 
     /// Nobody: something that is told.
@@ -94,9 +110,15 @@ impl Waiting {
 }
 
 impl Shared {
-    pub(super) fn new(desk: Arc<dyn Desk>, outbox: Outbox, holds: Box<dyn Any + Send>) -> Shared {
+    pub(super) fn new(
+        desk: Arc<dyn Desk>,
+        file: PathBuf,
+        outbox: Outbox,
+        holds: Box<dyn Any + Send>,
+    ) -> Shared {
         Shared {
             desk,
+            file,
             runtime: tokio::runtime::Handle::current(),
             outbox: Mutex::new(Some(outbox)),
             holds: Mutex::new(Some(holds)),
@@ -104,7 +126,6 @@ impl Shared {
             state: Mutex::default(),
             words: Mutex::default(),
             lines: Mutex::default(),
-            whose: OnceLock::new(),
         }
     }
 
@@ -225,7 +246,9 @@ impl Shared {
             let _gone = self.say(&json!({ "answer": ask, "error": why }));
             return;
         };
-        let (id, context) = self.on_whose_behalf(about).unzip();
+        // What arrives belongs to whoever reads it, which may be code that goes on when its order has been answered.
+        let outlives = matches!(wish, Wish::Read(_) | Wish::Drop(_));
+        let (id, behalf) = self.on_whose_behalf(about);
         let shared = self.clone();
         let task = self.runtime.spawn(async move {
             let _open = open;
@@ -234,7 +257,7 @@ impl Shared {
                 Wish::Strip(wanted) => shared.stripping.strip(&shared.desk, &wanted).await,
                 Wish::Module(wanted) => crate::runtimes::own_modules(&wanted.name)
                     .ok_or_else(|| Unanswered::failed("there are no such modules")),
-                wish => shared.desk.answer(wish, context).await,
+                wish => shared.desk.answer(wish, behalf).await,
             };
             let (told, refused) = match answer {
                 Ok(value) => (json!({ "answer": ask, "ok": value }), None),
@@ -252,7 +275,7 @@ impl Shared {
             let _gone = shared.say(&told);
         });
         self.with_waiting(id, |waiting| {
-            if !task.is_finished() {
+            if !task.is_finished() && !outlives {
                 waiting.asked.insert(ask, task.abort_handle());
             }
         });
@@ -290,13 +313,19 @@ impl Shared {
     }
 
     /// The call that something is asked for. What names none belongs to the only one, or the one that began last.
-    fn on_whose_behalf(&self, about: Option<u64>) -> Option<(u64, ToolContext)> {
+    fn on_whose_behalf(&self, about: Option<u64>) -> (Option<u64>, Behalf) {
         let state = self.state();
         let known = about.filter(|id| state.waiting.contains_key(id));
         let latest =
             || state.waiting.iter().filter(|(_, waiting)| waiting.context.is_some()).map(|(id, _)| *id).max();
-        let id = known.or_else(latest)?;
-        Some((id, state.waiting.get(&id)?.context.clone()?))
+        let found = known.or_else(latest).and_then(|id| Some((id, state.waiting.get(&id)?)));
+        let found = found.filter(|(_, waiting)| waiting.context.is_some());
+        let behalf = Behalf {
+            file: self.file.clone(),
+            context: found.and_then(|(_, waiting)| waiting.context.clone()),
+            carries: found.and_then(|(_, waiting)| waiting.carries.clone()),
+        };
+        (found.map(|(id, _)| id), behalf)
     }
 
     fn said(&self, said: Said) {
@@ -328,8 +357,7 @@ impl Shared {
 
     fn tell_left_out(&self, left_out: Option<LeftOut>) {
         if let Some(left_out) = left_out {
-            let whose = self.whose.get().map_or("a plugin", String::as_str);
-            self.log(left_out.level(), left_out.words(whose));
+            self.log(left_out.level(), left_out.words(&self.file.display().to_string()));
         }
     }
 

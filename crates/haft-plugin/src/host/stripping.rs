@@ -46,5 +46,6 @@ async fn started(desk: Arc<dyn Desk>) -> Result<Host, Unanswered> {
     };
     let launched = launching.await.map_err(|error| failed(error.to_string()))?;
     let launched = launched.map_err(|error| failed(error.to_string()))?;
-    Host::new(launched, desk).map_err(|error| failed(error.to_string()))
+    // It serves no file of anybody.
+    Host::new(launched, desk, std::path::Path::new("")).map_err(|error| failed(error.to_string()))
 }

@@ -103,7 +103,7 @@ mod tests {
     use tokio::sync::Notify;
 
     use super::*;
-    use crate::desk::{Desk, Engine, HostProgram, LaunchError, Unanswered};
+    use crate::desk::{Behalf, Desk, Engine, HostProgram, LaunchError, Unanswered};
     use crate::host::Launched;
     use crate::host::outbox::Outbox;
     use crate::host::shared::Waiting;
@@ -121,7 +121,7 @@ mod tests {
             Err(LaunchError::Absent(Engine::Embedded))
         }
 
-        fn answer<'a>(&'a self, _: Wish, _: Option<ToolContext>) -> BoxFuture<'a, Result<Value, Unanswered>> {
+        fn answer<'a>(&'a self, _: Wish, _: Behalf) -> BoxFuture<'a, Result<Value, Unanswered>> {
             Box::pin(std::future::ready(Err(Unanswered::failed("nobody is here"))))
         }
 
@@ -138,7 +138,7 @@ mod tests {
         let ears = Arc::new(Ears::default());
         let (letters, sink) = std::io::pipe().unwrap();
         let outbox = Outbox::open(sink.into(), 8).unwrap();
-        let shared = Arc::new(Shared::new(ears.clone(), outbox, Box::new(())));
+        let shared = Arc::new(Shared::new(ears.clone(), "/p.ts".into(), outbox, Box::new(())));
         let name: Arc<str> = Arc::from("the hook event of /p.ts");
         let told: Vec<u64> = (0..3).map(|_| shared.expect(Waiting::told(name.clone())).unwrap()).collect();
         let awaited = shared.expect(Waiting::new(tokio::sync::oneshot::channel().0, None)).unwrap();
@@ -166,7 +166,7 @@ mod tests {
     async fn one_that_does_not_listen_any_more_is_ended() {
         let (_letters, sink) = std::io::pipe().unwrap();
         let outbox = Outbox::open(sink.into(), 8).unwrap();
-        let shared = Arc::new(Shared::new(Arc::new(Ears::default()), outbox, Box::new(())));
+        let shared = Arc::new(Shared::new(Arc::new(Ears::default()), "/p.ts".into(), outbox, Box::new(())));
         shared.expect(Waiting::told(Arc::from("the hook event of /p.ts"))).unwrap();
         let (answer, ended) = tokio::sync::oneshot::channel();
         shared.expect(Waiting::new(answer, None)).unwrap();

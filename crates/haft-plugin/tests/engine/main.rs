@@ -6,6 +6,7 @@
 )]
 
 mod aborting;
+mod authorizing;
 mod calling;
 mod driver;
 mod failing;

@@ -8,6 +8,7 @@
 )]
 
 mod aborting;
+mod authorizing;
 mod calling;
 mod driver;
 mod hooking;

@@ -56,6 +56,19 @@ fn ordinary_texts_stay_as_they_are() {
 }
 
 #[test]
+fn what_one_clone_learns_all_of_them_know() {
+    let redactor = redactor(&["hunter22!"]);
+    let clone = redactor.clone();
+    assert_eq!(clone.redact("hunter22! tok-renewed-1"), "[redacted] tok-renewed-1");
+    redactor.learn(["tok-renewed-1", "short"]);
+    redactor.learn(["tok-renewed-2"]);
+    assert_eq!(
+        clone.redact("hunter22! tok-renewed-1 tok-renewed-2 short"),
+        "[redacted] [redacted] [redacted] short"
+    );
+}
+
+#[test]
 fn values_that_overlap_are_redacted_together() {
     let redactor = redactor(&["abcdefgh", "efghijkl"]);
     assert_eq!(redactor.redact("<abcdefghijkl>"), "<[redacted]>");

@@ -9,10 +9,12 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
 use super::Hosting;
 use crate::tools::webfetch::question as webfetch_question;
-use crate::web::{Address, Consented, Outgoing, Request, private_question};
+use crate::web::{Address, Consented, Outgoing, Reply, Request, private_question};
 
 /// How long a request of a plugin may take.
 const TIME: Duration = Duration::from_secs(120);
+/// How long one may take with which it asks a model, which thinks and speaks for minutes.
+const TIME_CARRIED: Duration = Duration::from_secs(3600);
 /// How much may come back.
 const BYTES_MAX: usize = 32 << 20;
 /// Headers that say something about the connection, which is ours.
@@ -34,10 +36,13 @@ pub struct Fetching {
     pub body: Vec<u8>,
     /// Whether a redirect is followed, or is itself the answer.
     pub follows: bool,
+    /// The address of a request that haft has the plugin carry meanwhile. Haft itself would have gone there, so nobody
+    /// is asked about that very origin.
+    pub carries: Option<String>,
 }
 
 /// What came back.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Fetched {
     /// Where it came from in the end.
     pub url: String,
@@ -47,10 +52,26 @@ pub struct Fetched {
     pub reason: &'static str,
     /// What was said besides.
     pub headers: Vec<(String, String)>,
-    /// What it is.
-    pub body: Vec<u8>,
     /// Whether it came from elsewhere than it was asked for.
     pub redirected: bool,
+    /// The rest of it.
+    pub arriving: Arriving,
+}
+
+/// What is yet to come.
+#[derive(Debug)]
+pub struct Arriving(Reply);
+
+impl Arriving {
+    /// The next bytes; none at the end.
+    pub async fn chunk(&mut self) -> Result<Option<Vec<u8>>, ToolError> {
+        Ok(self.0.chunk().await?)
+    }
+
+    /// All of it.
+    pub async fn whole(self) -> Result<Vec<u8>, ToolError> {
+        Ok(self.0.whole(|_| {}).await?)
+    }
 }
 
 impl Hosting {
@@ -66,8 +87,44 @@ impl Hosting {
         let (headers, url) = (headers.collect(), reply.address().to_string());
         let (status, reason) = (reply.status(), reply.reason());
         let redirected = reply.address().without_fragment().as_str() != asked_for;
-        let body = reply.whole(|_| {}).await?;
-        Ok(Fetched { url, status, reason, headers, body, redirected })
+        Ok(Fetched { url, status, reason, headers, redirected, arriving: Arriving(reply) })
+    }
+}
+
+impl Hosting {
+    /// Has somebody agree to an address that a plugin has haft itself send requests to. Private ones are asked about;
+    /// to others nothing is sent that everybody on the way could read or answer.
+    pub async fn agree(&self, url: &str, context: &ToolContext) -> Result<(), ToolError> {
+        let address = Address::parse(url).map_err(|error| ToolError::failure(error.to_string()))?;
+        let Some(question) = private_question(&address) else {
+            return match address.as_str().starts_with("https:") {
+                true => Ok(()),
+                false => Err(ToolError::failure("the address is not encrypted: use https")),
+            };
+        };
+        let _agreed = self.gate.grant(context, Destination { address, question }).await?;
+        Ok(())
+    }
+}
+
+/// A private address that requests are to be sent to.
+struct Destination {
+    address: Address,
+    question: Question,
+}
+
+impl Ask for Destination {
+    fn questions(&self) -> Vec<Question> {
+        vec![self.question.clone()]
+    }
+
+    fn reach(&self) -> Reach {
+        Reach::Looks
+    }
+
+    fn show(&self) -> Showing {
+        let title = format!("a plugin has requests to its models sent to {}", self.address.origin());
+        Showing { title: haft::visible(&title), detail: String::new() }
     }
 }
 
@@ -76,6 +133,7 @@ struct Target {
     request: Request,
     spelled: String,
     private: Option<Question>,
+    is_agreed: bool,
 }
 
 impl Target {
@@ -89,12 +147,19 @@ impl Target {
             false => Request::other(address, method, wanted.body.clone()),
         };
         request.headers = headers(&wanted.headers)?;
-        (request.time, request.bytes_max) = (TIME, BYTES_MAX);
+        let time = if wanted.carries.is_some() { TIME_CARRIED } else { TIME };
+        (request.time, request.bytes_max) = (time, BYTES_MAX);
         request.answers_redirects = !wanted.follows;
-        if private.is_some() {
+        if wanted.carries.is_some() {
+            // What a model says must not wait until enough of it is there to be unpacked.
+            request.headers.insert(reqwest::header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+        }
+        let carried = wanted.carries.as_deref().and_then(|carried| Address::parse(carried).ok());
+        let is_agreed = carried.is_some_and(|carried| carried.origin() == request.address.origin());
+        if private.is_some() || is_agreed {
             request.consented = Consented::ThisEndpoint;
         }
-        Ok(Target { request, spelled: wanted.url.clone(), private })
+        Ok(Target { request, spelled: wanted.url.clone(), private, is_agreed })
     }
 }
 
@@ -118,6 +183,9 @@ fn headers(given: &[(String, String)]) -> Result<HeaderMap, ToolError> {
 
 impl Ask for Target {
     fn questions(&self) -> Vec<Question> {
+        if self.is_agreed {
+            return Vec::new();
+        }
         let mut question = webfetch_question(&self.request.address);
         question.resources =
             question.resources.into_iter().map(|one| one.or_forbidden_as(&self.spelled)).collect();

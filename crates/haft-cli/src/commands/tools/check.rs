@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use haft::{Audience, Model, Viewer};
-use haft_plugin::{Fault, Outcome, Report, Role, Unused};
+use haft_plugin::{AuthOffer, Fault, Outcome, Report, Role, Unused};
 use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure};
@@ -13,6 +13,7 @@ use crate::terminal::Terminal;
 
 /// The hooks that haft calls. Others are reported, because nothing comes of them.
 const CALLED: &[&str] = &[
+    "auth",
     "chat.headers",
     "chat.message",
     "chat.params",
@@ -25,6 +26,7 @@ const CALLED: &[&str] = &[
     "experimental.session.compacting",
     "experimental.text.complete",
     "permission.ask",
+    "provider",
     "shell.env",
     "tool",
     "tool.definition",
@@ -84,8 +86,8 @@ fn print(report: &Report, directory: &Path, terminal: Terminal) -> Result<(), Fa
     let style = terminal.out();
     let source = shown(&report.source, directory);
     match &report.outcome {
-        Outcome::Served { engine, tools, hooks, skipped, faults } => {
-            let offers = offers(tools, hooks, report.role);
+        Outcome::Served { engine, tools, hooks, auth, models, skipped, faults } => {
+            let offers = offers(tools, &told_hooks(hooks, auth, models), report.role);
             let mark = if faults.is_empty() { style.green("ok  ") } else { style.red("FAIL") };
             terminal.line(&format!("{mark}  {source}  {offers}  {}", style.dim(engine.as_str())))?;
             for Unused { export, why, place } in skipped {
@@ -129,13 +131,25 @@ fn explain(fault: &Fault, terminal: Terminal) -> Result<(), Failure> {
     fault.fix.as_ref().map_or(Ok(()), |fix| terminal.line(&format!("      fix: {}", haft::visible(fix))))
 }
 
+/// What hooks there are. Those that are no functions are told by what they offer.
+fn told_hooks(hooks: &[String], auth: &[AuthOffer], models: &[String]) -> Vec<String> {
+    let are_objects = ["auth", "provider"];
+    let functions = hooks.iter().filter(|hook| !are_objects.contains(&hook.as_str()));
+    let functions = functions.map(|hook| format!("({hook})"));
+    let auth = auth.iter().map(|offer| {
+        let methods = offer.methods.len();
+        format!("auth for {} ({methods} method{})", offer.provider, if methods == 1 { "" } else { "s" })
+    });
+    let models = models.iter().map(|provider| format!("models for {provider}"));
+    functions.chain(auth).chain(models).collect()
+}
+
 fn offers(tools: &[String], hooks: &[String], role: Role) -> String {
     let nothing = match role {
         Role::Tools | Role::Table => "no tools",
         Role::Plugin => "no tools and no hooks",
     };
-    let hooks = hooks.iter().map(|hook| format!("({hook})"));
-    let all: Vec<String> = tools.iter().cloned().chain(hooks).map(|name| haft::visible(&name)).collect();
+    let all: Vec<String> = tools.iter().chain(hooks).map(|name| haft::visible(name)).collect();
     if all.is_empty() { nothing.to_owned() } else { all.join(", ") }
 }
 
@@ -164,7 +178,7 @@ fn document(report: &Report) -> Value {
     };
     let mut told = json!({ "source": report.source, "as": role });
     match &report.outcome {
-        Outcome::Served { engine, tools, hooks, skipped, faults } => {
+        Outcome::Served { engine, tools, hooks, auth, models, skipped, faults } => {
             let uncalled: Vec<&String> =
                 hooks.iter().filter(|hook| !CALLED.contains(&hook.as_str())).collect();
             let skipped: Vec<Value> = skipped.iter().map(skip).collect();
@@ -172,6 +186,15 @@ fn document(report: &Report) -> Value {
             told["engine"] = engine.as_str().into();
             told["tools"] = json!(tools);
             told["hooks"] = json!(hooks);
+            told["auth"] = auth
+                .iter()
+                .map(|offer| {
+                    let labels: Vec<&str> =
+                        offer.methods.iter().map(|method| method.label.as_str()).collect();
+                    json!({ "provider": offer.provider, "methods": labels })
+                })
+                .collect();
+            told["models"] = json!(models);
             told["uncalled"] = json!(uncalled);
             told["skipped"] = json!(skipped);
             told["errors"] = faults.iter().map(fault).collect();

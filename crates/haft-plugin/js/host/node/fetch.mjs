@@ -22,13 +22,27 @@ export function redirectFetch() {
       throw new TypeError(`fetch failed: ${cause?.message ?? cause}`, { cause });
     });
     const isBodyless = BODYLESS.includes(answer.status) || method === "HEAD";
-    const body = isBodyless ? null : Buffer.from(answer.body ?? "", "base64");
+    const whole = () => Buffer.from(answer.body ?? "", "base64");
+    const body = isBodyless ? null : answer.stream === undefined ? whole() : arriving(answer.stream);
     const { status, statusText = "", redirected = false } = answer;
     const response = new Response(body, { status, statusText, headers: answer.headers });
     const facts = { url: answer.url ?? url, redirected, type: "basic" };
     for (const name of Object.keys(facts)) Object.defineProperty(response, name, { value: facts[name] });
     return response;
   };
+}
+
+// What is still arriving is asked for piece by piece, when somebody wants it.
+function arriving(stream) {
+  const pull = async (controller) => {
+    const data = await ask("read", { stream });
+    if (data === null) controller.close();
+    else controller.enqueue(new Uint8Array(Buffer.from(data, "base64")));
+  };
+  const cancel = async () => {
+    await ask("drop", { stream });
+  };
+  return new ReadableStream({ pull, cancel }, { highWaterMark: 0 });
 }
 
 function withSignal(promise, signal) {

@@ -56,6 +56,10 @@ export function abortAsks(order) {
   }
 }
 
+export function base64Encode(bytes) {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
+}
+
 export function log(level, text) {
   send({ say: "log", level, text: `${text}` });
 }

@@ -2,9 +2,10 @@
 // file offers and how its tools and hooks are run is shared with that; what is here is the order of things
 // around it.
 import { $ } from "haft:bun/shell";
+import * as auth from "../auth.js";
 import * as files from "../files.js";
 import { pluginInput } from "../input.js";
-import { abort, call, hook, load } from "../main.js";
+import { abort, call, hook, load, part } from "../main.js";
 import { endChildren, forgetChildren, watchChildren } from "./children.mjs";
 import { describe, ofHook, ofLoad, ofValue } from "./failure.mjs";
 import { redirectFetch } from "./fetch.mjs";
@@ -29,6 +30,8 @@ function heard(message) {
       return work(message, callTool, ofValue);
     case "hook":
       return work(message, runHook, (error) => ofHook(error, message.name, served));
+    case "part":
+      return work(message, doPart, (error) => ofHook(error, message.hook, served));
     default:
       send({ id: message.id ?? null, error: { kind: "protocol", message: `unknown order: ${message.do}` } });
   }
@@ -79,6 +82,10 @@ async function runHook({ id, name, input, output }) {
   return { ok: (await hook(id, name, input, output ?? null)) ?? null };
 }
 
+async function doPart({ id, hook, with: given }) {
+  return { ok: await part(id, hook, given) };
+}
+
 function stop(id) {
   abortAsks(id);
   endChildren(id);
@@ -96,6 +103,7 @@ function survive(event, words) {
   });
 }
 
+provide("host/auth", auth);
 provide("host/files", files);
 provide("host/input", { pluginInput });
 provide("bun/index", globalThis.Bun ?? { $ });
