@@ -15,9 +15,10 @@ pub(crate) use facts::Facts;
 pub(crate) use sessions::Sessions;
 
 /// What there is.
-const OFFERED: [&str; 21] = [
+const OFFERED: [&str; 22] = [
     "app.agents",
     "app.log",
+    "auth.set",
     "config.get",
     "config.providers",
     "file.list",
