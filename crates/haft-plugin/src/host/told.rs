@@ -39,7 +39,10 @@ pub(super) fn watch(shared: &Arc<Shared>, patience: Patience) {
             let Some(shared) = weak.upgrade() else { return };
             shared.give_up(answer, &format!("within {} s", answer.as_secs_f32()));
             // Whoever waits for haft, or for a person, does not listen either.
-            let Some(pulse) = shared.pulse().ok().filter(|_| !shared.is_asking()) else { continue };
+            if shared.is_asking() {
+                continue;
+            }
+            let Ok(pulse) = shared.pulse() else { return };
             if !pulse.comes_within(busy).await && !shared.is_asking() {
                 shared.end(format!("it ran for {} s without a pause", busy.as_secs_f32()));
             }
