@@ -155,17 +155,8 @@ impl<'s> Location<'s> {
             gate: gate.clone(),
             web: web.clone(),
         };
-        let sessions = plugins::Sessions {
-            store: keepers.store.clone(),
-            memory: keepers.memory.clone(),
-            inbox: inbox.clone(),
-            agency: agency.clone(),
-            project: setting.project().to_string_lossy().into_owned(),
-            project_id: plugins::project_id(setting),
-            reading: tokio::sync::Mutex::default(),
-        };
-        let facts = plugins::Facts::new(setting, plugins::project(setting));
-        let client = plugins::Client::new(sessions, facts, registry.clone());
+        let sessions = plugins::Sessions::new(setting, &keepers.store, &keepers.memory, &inbox, &agency);
+        let client = plugins::Client::new(setting, sessions, registry.clone());
         let redactor = keepers.store.as_ref().map_or_else(|| keepers::redactor(setting), Store::redactor);
         let credentials = Arc::new(Credentials::new(models::keys_path(&setting.paths), redactor));
         let registrar = registry.registrar();

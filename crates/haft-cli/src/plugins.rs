@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 use crate::config;
 use crate::setting::Setting;
 pub(crate) use chat::ChatPlugins;
-pub(crate) use client::{Client, Facts, Sessions};
+pub(crate) use client::{Client, Sessions};
 pub(crate) use configuring::configured;
 pub(crate) use credentials::Credentials;
 use desk::CliDesk;
@@ -143,7 +143,7 @@ fn input(setting: &Setting) -> Value {
 }
 
 /// The project as plugins know it.
-pub(crate) fn project(setting: &Setting) -> Value {
+fn project(setting: &Setting) -> Value {
     let mut project =
         json!({ "id": project_id(setting), "worktree": setting.project(), "time": { "created": 0 } });
     if setting.worktree.is_some() {
@@ -152,7 +152,7 @@ pub(crate) fn project(setting: &Setting) -> Value {
     project
 }
 
-pub(crate) fn project_id(setting: &Setting) -> String {
+fn project_id(setting: &Setting) -> String {
     let worktree = setting.worktree.as_ref();
     worktree.map_or("global".to_owned(), |root| blake3_hex(root.to_string_lossy().as_bytes()))
 }

@@ -11,11 +11,12 @@ use haft::{Registry, StoreError};
 use haft_plugin::{ClientCall, Unanswered};
 use serde_json::{Value, json};
 
+use crate::setting::Setting;
 pub(crate) use facts::Facts;
 pub(crate) use sessions::Sessions;
 
-/// What there is.
-const OFFERED: [&str; 22] = [
+/// What there is, here and in the host.
+const OFFERED: [&str; 21] = [
     "app.agents",
     "app.log",
     "auth.set",
@@ -37,7 +38,6 @@ const OFFERED: [&str; 22] = [
     "session.todo",
     "tool.ids",
     "tui.showToast",
-    "and the hooks of docs/plugins.md",
 ];
 
 /// What to use in place of something that there is not, by how its name begins.
@@ -73,8 +73,8 @@ impl From<StoreError> for Problem {
 }
 
 impl Client {
-    pub(crate) fn new(sessions: Sessions, facts: Facts, registry: Registry) -> Arc<Client> {
-        Arc::new(Client { sessions, facts, registry })
+    pub(crate) fn new(setting: &Setting, sessions: Sessions, registry: Registry) -> Arc<Client> {
+        Arc::new(Client { sessions, facts: Facts::new(setting), registry })
     }
 
     /// Where it is known what is configured, which changes once plugins had their say about it.
@@ -87,7 +87,7 @@ impl Client {
         self.sessions.counting(session).await.map_err(|error| Unanswered::failed(error.to_string()))
     }
 
-    /// Answers a function of the client, as its SDK would; nothing if there is none.
+    /// Answers a function of the client, as its SDK would.
     pub(super) async fn answer(&self, call: &ClientCall) -> Result<Value, Unanswered> {
         let given = Given(call.args.first().unwrap_or(&Value::Null));
         let answer = match call.path.as_str() {

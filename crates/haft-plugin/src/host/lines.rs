@@ -7,6 +7,9 @@ const LINES_MAX: usize = 200;
 const BYTES_MAX: usize = 256 << 10;
 const WHILE: Duration = Duration::from_secs(10);
 
+/// So much of one line is shown.
+const LINE_BYTES_MAX: usize = 64 << 10;
+
 /// Counts the lines of one host.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
@@ -50,6 +53,16 @@ impl Lines {
     }
 }
 
+/// A line that is not too long to be shown.
+pub(super) fn cut(mut line: String) -> String {
+    if line.len() > LINE_BYTES_MAX {
+        let bytes = line.len();
+        line.truncate(line.floor_char_boundary(LINE_BYTES_MAX));
+        line.push_str(&format!("… ({bytes} bytes)"));
+    }
+    line
+}
+
 impl LeftOut {
     /// How important it is to know that.
     pub(super) fn level(self) -> &'static str {
@@ -88,6 +101,13 @@ mod tests {
         assert_eq!(before.level(), "info", "what matters was told");
         assert_eq!(lines.take(began + WHILE, "info", 10), (None, true));
         assert_eq!(lines.rest(), None);
+    }
+
+    #[test]
+    fn a_line_of_any_length_is_shown_in_part() {
+        assert_eq!(cut("short".to_owned()), "short");
+        let long = cut("é".repeat(LINE_BYTES_MAX));
+        assert!(long.len() < LINE_BYTES_MAX + 100 && long.ends_with("… (131072 bytes)"), "{}", long.len());
     }
 
     #[test]

@@ -14,7 +14,7 @@ use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
 use super::Pulse;
-use super::lines::{LeftOut, Lines};
+use super::lines::{LeftOut, Lines, cut};
 use super::outbox::{Outbox, Untold};
 use super::stripping::Stripping;
 use super::told::Told;
@@ -329,19 +329,21 @@ impl Shared {
     }
 
     fn said(&self, said: Said) {
-        match &said {
+        let context = match said {
             Said::Log { level, text } => {
-                let (before, is_told) = self.lines().take(std::time::Instant::now(), level, text.len());
+                let text = cut(text);
+                let (before, is_told) = self.lines().take(std::time::Instant::now(), &level, text.len());
                 self.tell_left_out(before);
                 if is_told {
-                    self.desk.heard(said, None);
+                    self.log(&level, text);
                 }
+                return;
             }
             Said::Metadata { about, .. } => {
-                let context = self.state().waiting.get(about).and_then(|waiting| waiting.context.clone());
-                self.desk.heard(said, context);
+                self.state().waiting.get(&about).and_then(|waiting| waiting.context.clone())
             }
-        }
+        };
+        self.desk.heard(said, context);
     }
 
     /// Logs something of our own.

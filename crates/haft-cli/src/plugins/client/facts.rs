@@ -12,6 +12,7 @@ use crate::config::{Agent, Config};
 use crate::models;
 use crate::paths::{Env, Paths};
 use crate::plugins::configuring::shown;
+use crate::plugins::project;
 use crate::setting::Setting;
 
 /// Facts about a place. They are put together when somebody asks, since hardly anybody does.
@@ -26,14 +27,14 @@ pub(crate) struct Facts {
 }
 
 impl Facts {
-    pub(crate) fn new(setting: &Setting, project: Value) -> Facts {
+    pub(super) fn new(setting: &Setting) -> Facts {
         Facts {
             config: Mutex::new(setting.config.clone()),
             env: setting.env.clone(),
             paths: setting.paths.clone(),
             directory: setting.directory.clone(),
             worktree: setting.project().clone(),
-            project,
+            project: project(setting),
         }
     }
 

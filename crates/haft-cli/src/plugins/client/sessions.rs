@@ -10,6 +10,8 @@ use serde_json::{Value, json};
 use super::conversation::Conversation;
 use super::{Given, Problem};
 use crate::plugins::messages::{info, parts};
+use crate::plugins::project_id;
+use crate::setting::Setting;
 
 /// So many sessions are told at most, the newest.
 const SESSIONS_MAX: usize = 1000;
@@ -20,18 +22,36 @@ const ASIDES_MAX: usize = 64;
 /// The sessions that plugins may look at.
 pub(crate) struct Sessions {
     /// Nothing where nothing is recorded.
-    pub(crate) store: Option<Store>,
-    pub(crate) memory: Arc<dyn Memory>,
-    pub(crate) inbox: Inbox,
-    pub(crate) agency: Agency,
+    store: Option<Store>,
+    memory: Arc<dyn Memory>,
+    inbox: Inbox,
+    agency: Agency,
     /// The project they belong to, as the store knows it.
-    pub(crate) project: String,
+    project: String,
     /// The same as plugins know it.
-    pub(crate) project_id: String,
-    pub(crate) reading: tokio::sync::Mutex<()>,
+    project_id: String,
+    reading: tokio::sync::Mutex<()>,
 }
 
 impl Sessions {
+    pub(crate) fn new(
+        setting: &Setting,
+        store: &Option<Store>,
+        memory: &Arc<dyn Memory>,
+        inbox: &Inbox,
+        agency: &Agency,
+    ) -> Sessions {
+        Sessions {
+            store: store.clone(),
+            memory: memory.clone(),
+            inbox: inbox.clone(),
+            agency: agency.clone(),
+            project: setting.project().to_string_lossy().into_owned(),
+            project_id: project_id(setting),
+            reading: tokio::sync::Mutex::default(),
+        }
+    }
+
     /// The newest sessions. Single calls are sessions to haft, in which nobody says anything; they are left out.
     pub(super) fn list(&self, given: &Given<'_>) -> Result<Value, Problem> {
         let limit = given.limit().unwrap_or(SESSIONS_MAX).min(SESSIONS_MAX);
