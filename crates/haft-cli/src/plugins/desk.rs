@@ -21,6 +21,8 @@ use super::streams::Streams;
 use crate::config::GUARDED;
 use crate::terminal::Terminal;
 
+/// The function of the client that depends on who calls it.
+const RENEWING: &str = "auth.set";
 /// How much memory the code of a plugin may use unless it is configured.
 const MEMORY_BYTES: u64 = 256 << 20;
 
@@ -314,7 +316,7 @@ impl Desk for CliDesk {
                 Wish::Fetch(wanted) => self.fetch(wanted, &file, carries, needed()?).await,
                 Wish::File(wanted) => self.file(wanted, needed()?).await,
                 Wish::Permission(asked) => self.permission(asked, needed()?).await,
-                Wish::Client(call) if call.path == "auth.set" => self.renew(&call, &file),
+                Wish::Client(call) if call.path == RENEWING => self.renew(&call, &file),
                 Wish::Client(call) => self.answering.client.answer(&call).await,
                 Wish::Messages => self.answering.client.messages(&needed()?.session).await,
                 Wish::Read(Streamed { stream }) => {
