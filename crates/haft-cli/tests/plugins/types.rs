@@ -20,6 +20,28 @@ export const Uses: Plugin = async ({ client, project, $ }) => ({
       },
     }),
   },
+  auth: {
+    provider: "acme",
+    methods: [
+      {
+        type: "oauth",
+        label: "Account",
+        prompts: [{ type: "select", key: "plan", message: "Which plan", options: [{ label: "Free", value: "free" }], condition: (inputs) => inputs.host !== "" }],
+        async authorize(inputs) {
+          const callback = async (code: string) => ({ type: "success" as const, access: code, refresh: inputs?.plan ?? "", expires: 0 })
+          return { url: "https://acme.example", instructions: "", method: "code", callback }
+        },
+      },
+      { type: "api", label: "Key", authorize: async () => ({ type: "failed" }) },
+    ],
+    async loader(getAuth, provider) {
+      const auth = await getAuth()
+      const renewed = { type: "oauth" as const, access: "a", refresh: "r", expires: Date.now() }
+      if (auth.type === "oauth") await client.auth.set({ path: { id: provider.id }, body: renewed })
+      return { apiKey: auth.type === "api" ? auth.key : "", fetch: async (url, init) => fetch(url, { ...init, headers: { "x-a": "b" } }) }
+    },
+  },
+  provider: { id: "acme", models: async (provider, { auth }) => ({ ...provider.models, big: { name: auth?.type } }) },
   event: async ({ event }) => {
     const { data, error } = await client.session.messages({ path: { id: event.properties.sessionID }, query: { limit: 2 } })
     if (error) throw new Error(error.data.message)
