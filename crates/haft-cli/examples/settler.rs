@@ -93,6 +93,15 @@ struct How {
     plugins: bool,
 }
 
+/// A host that ends with its input.
+struct BareHost(std::process::Child);
+
+impl haft_plugin::Holds for BareHost {
+    fn end(mut self: Box<Self>) -> Option<String> {
+        self.0.kill().and_then(|()| self.0.wait()).err().map(|error| error.to_string())
+    }
+}
+
 /// Starts hosts as processes of this program, with nothing that confines them. What they ask for they do not get.
 struct BareDesk;
 
@@ -109,8 +118,7 @@ impl Desk for BareDesk {
                 input: input.into(),
                 output: Box::new(output),
                 words: Box::new(words),
-                // It ends with its input.
-                holds: Box::new(child),
+                holds: Box::new(BareHost(child)),
             }),
             _ => Err(LaunchError::Start("it has no pipes".to_owned())),
         }

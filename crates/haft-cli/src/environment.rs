@@ -56,7 +56,7 @@ pub(crate) fn processes(setting: &Setting) -> Result<Processes, Failure> {
     let mut processes = Processes::new(environment(setting), setting.config.limits().text);
     processes.shell = shell(setting)?;
     processes.home = setting.env.home();
-    processes.hidden = vec![setting.paths.data.clone(), setting.paths.state.clone()];
+    processes.hidden = setting.paths.own().to_vec();
     processes.confinement = confinement(setting)?;
     processes.level_max = level_max(setting)?;
     processes.trial = Some(setting.paths.data.join("sandbox.tried"));

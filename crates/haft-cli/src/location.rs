@@ -116,7 +116,7 @@ impl<'s> Location<'s> {
         };
         let events = Events::new(keepers.recorder.clone());
         let asker = instead(asker(setting, consent, keepers.store.as_ref()));
-        let asking_plugins = Arc::new(AskingPlugins::new(asker, &config::GUARDED));
+        let asking_plugins = Arc::new(AskingPlugins::new(asker, &config::PERSONS));
         let asker: Arc<dyn Asker> = asking_plugins.clone();
         let own =
             Own { session: setting.session.clone(), agent: setting.agent.clone(), rules: rules.clone() };
@@ -141,7 +141,8 @@ impl<'s> Location<'s> {
             Mode::Rehearsal => Gate::rehearsal(parts),
         };
         let workspace = Workspace::open(&setting.directory, setting.worktree.as_deref())
-            .map_err(|error| Failure::new(Exit::Usage, error))?;
+            .map_err(|error| Failure::new(Exit::Usage, error))?
+            .withholding(&setting.paths.own(), &[skills::installed(setting)]);
         let mut processes = environment::processes(setting)?;
         processes.asks_again = is_somebody_there(consent);
         processes.keeps_helper = stays;

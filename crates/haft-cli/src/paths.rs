@@ -26,6 +26,13 @@ pub(crate) struct Paths {
     pub(crate) home: Option<PathBuf>,
 }
 
+impl Paths {
+    /// What decides about everything else: neither tools nor commands get to it.
+    pub(crate) fn own(&self) -> [PathBuf; 2] {
+        [self.data.clone(), self.state.clone()]
+    }
+}
+
 /// Why there is no place to keep things.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum PathsError {

@@ -10,7 +10,6 @@ mod shared;
 mod stripping;
 mod told;
 
-use std::any::Any;
 use std::io::Read;
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -50,7 +49,13 @@ pub struct Launched {
     /// What it writes beside that.
     pub words: Box<dyn Read + Send>,
     /// When this is dropped, it is killed with everything it started.
-    pub holds: Box<dyn Any + Send>,
+    pub holds: Box<dyn Holds>,
+}
+
+/// Holds a process. When it is dropped, the process is killed with everything it started.
+pub trait Holds: Send {
+    /// Does so, and waits for it. Says why nothing was run at all, if that is so.
+    fn end(self: Box<Self>) -> Option<String>;
 }
 
 /// How long a host may take.

@@ -30,7 +30,7 @@ pub use desk::{Behalf, Desk, Engine, HostProgram, LaunchError, Unanswered};
 pub use discovery::{CodeFile, Owner, Places, Role, Spec, Unfound};
 pub use error::Fault;
 pub use hooks::{AskingPlugins, HookError};
-pub use host::Launched;
+pub use host::{Holds, Launched};
 pub use plugins::{Outcome, Parts, Plugins, Report, Unused};
 pub use runtimes::{host_command, own_modules};
 pub use served::PluginLimits;

@@ -111,3 +111,26 @@ fn what_does_not_hold_runs_nothing_and_is_forgotten() {
     assert!(!counting.world.ws.join("made").exists(), "{error}");
     assert!(counting.sandbox().level() < Level::Namespaces, "it is tried again: {error}");
 }
+
+#[test]
+fn what_is_no_file_of_ours_is_neither_waited_for_nor_followed() {
+    if !is_ours() {
+        return;
+    }
+    let counting = Counting::new();
+    let (memory, elsewhere) = (counting.memory(), counting.world.out.join("elsewhere"));
+    fs::write(&elsewhere, "mine").unwrap();
+    std::os::unix::fs::symlink(&elsewhere, &memory).unwrap();
+    assert_eq!(counting.sandbox().level(), Level::Namespaces);
+    assert_eq!(fs::read_to_string(&elsewhere).unwrap(), "mine");
+    assert!(memory.symlink_metadata().unwrap().is_file(), "it took the place of the link");
+    fs::remove_file(&memory).unwrap();
+    for made in ["mkfifo", "mkdir"] {
+        assert!(std::process::Command::new(made).arg(&memory).status().unwrap().success());
+        assert_eq!(counting.sandbox().level(), Level::Namespaces);
+        counting.sandbox();
+        let _either = fs::remove_file(&memory).or_else(|_| fs::remove_dir(&memory));
+    }
+    let names = fs::read_dir(&counting.world.out).unwrap().map(|entry| entry.unwrap().file_name());
+    assert!(!names.into_iter().any(|name| name.to_string_lossy().starts_with("tried.")));
+}

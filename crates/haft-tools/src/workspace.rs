@@ -76,6 +76,9 @@ struct Shared {
     disk: Root,
     /// The roots as they were written, each with its canonical path.
     given: Vec<(PathBuf, PathBuf)>,
+    /// What nobody may touch, and what of it everybody may.
+    withheld: Vec<PathBuf>,
+    lent: Vec<PathBuf>,
     /// One commit at a time: what a commit compared is what it replaces.
     commits: Mutex<()>,
     /// One change at a time, from writing it to knowing that it was seen.
@@ -100,6 +103,8 @@ impl Workspace {
             worktree,
             disk: Root::open(Path::new("/"))?,
             given,
+            withheld: Vec::new(),
+            lent: Vec::new(),
             commits: Mutex::new(()),
             changes: tokio::sync::Mutex::new(()),
         })))
@@ -119,7 +124,29 @@ impl Workspace {
     pub fn resolve(&self, path: &str) -> Result<Place, ResolveError> {
         let spelled = resolve::lexical(self.directory(), path)?;
         let (real, kind) = resolve::canonical(&spelled)?;
+        if self.is_withheld(&real) {
+            return Err(ResolveError::Withheld { path: haft::visible(&spelled.to_string_lossy()) });
+        }
         Ok(Place::new(self, spelled, real, kind))
+    }
+
+    /// The same workspace, but nothing below these directories is anybody's to look at or to change, whoever agrees: they
+    /// hold what decides about everything else. What is below the second ones is as any other file.
+    #[must_use]
+    pub fn withholding(self, directories: &[PathBuf], but: &[PathBuf]) -> Workspace {
+        let canonical = |paths: &[PathBuf]| -> Vec<PathBuf> {
+            let known = paths.iter().filter_map(|path| resolve::canonical(path).ok());
+            known.map(|(real, _)| real).collect()
+        };
+        let shared =
+            Arc::into_inner(self.0).expect("a workspace is told what it withholds before it is shared");
+        Workspace(Arc::new(Shared { withheld: canonical(directories), lent: canonical(but), ..shared }))
+    }
+
+    /// Whether a canonical path is nobody's.
+    pub(crate) fn is_withheld(&self, real: &Path) -> bool {
+        let is_below = |paths: &[PathBuf]| paths.iter().any(|path| real.starts_with(path));
+        is_below(&self.0.withheld) && !is_below(&self.0.lent)
     }
 
     /// Finds out where an absolute path leads that no tool was given: `..` behind a link is taken as the kernel would.

@@ -18,6 +18,10 @@ pub(crate) const GUARDED: [&str; 6] = [
     haft_tools::hosting::PLUGIN_FILE,
 ];
 
+/// Actions to which no code of others may agree, whatever else it answers: those, and leaving the workspace.
+pub(crate) const PERSONS: [&str; 7] =
+    [GUARDED[0], GUARDED[1], GUARDED[2], GUARDED[3], GUARDED[4], GUARDED[5], "external_directory"];
+
 /// One shipped rule: what is done, to what, and whether it may be.
 type Row = (&'static str, &'static str, Effect);
 

@@ -37,7 +37,7 @@ use std::sync::Arc;
 use haft::permission::{Layer, Origin, Rule, Ruleset};
 
 pub(crate) use agents::{Agent, AgentError, AgentMode};
-pub(crate) use defaults::GUARDED;
+pub(crate) use defaults::{GUARDED, PERSONS};
 pub(crate) use discover::directories;
 pub(crate) use error::{ConfigError, Located};
 pub(crate) use node::Node;

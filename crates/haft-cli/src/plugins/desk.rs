@@ -9,10 +9,10 @@ use base64::engine::general_purpose::STANDARD;
 use haft::permission::{Ask, Question, Reach, Resource, Showing};
 use haft::{Action, BoxFuture, Event, Events, ToolContext, ToolError};
 use haft_plugin::{
-    Behalf, ClientCall, Desk, Engine, Fetch, FileWish, HostProgram, LaunchError, Launched, Permission, Said,
-    Streamed, Unanswered, Wish,
+    Behalf, ClientCall, Desk, Engine, Fetch, FileWish, Holds, HostProgram, LaunchError, Launched, Permission,
+    Said, Streamed, Unanswered, Wish,
 };
-use haft_tools::hosting::{Fetching, FileDone, FileOp, FileProblem, HostStart, Hosting, HostingError};
+use haft_tools::hosting::{Fetching, FileDone, FileOp, FileProblem, Held, HostStart, Hosting, HostingError};
 use serde_json::{Value, json};
 
 use super::Answering;
@@ -220,6 +220,15 @@ impl CliDesk {
     }
 }
 
+/// A host, held as plugins know it.
+struct HeldHost(Held);
+
+impl Holds for HeldHost {
+    fn end(self: Box<Self>) -> Option<String> {
+        self.0.end().err().map(|error| error.to_string())
+    }
+}
+
 /// A failure of the web, as `fetch` has it.
 fn unfetched(error: ToolError) -> Unanswered {
     match error {
@@ -295,7 +304,7 @@ impl Desk for CliDesk {
             input: hosted.input.into(),
             output: Box::new(hosted.output),
             words: Box::new(hosted.words),
-            holds: Box::new(hosted.held),
+            holds: Box::new(HeldHost(hosted.held)),
         })
     }
 

@@ -1,6 +1,5 @@
 //! What the ends of a conversation with a host share: who waits for what, and how it ended.
 
-use std::any::Any;
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
@@ -13,11 +12,11 @@ use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
-use super::Pulse;
 use super::lines::{LeftOut, Lines, cut};
 use super::outbox::{Outbox, Untold};
 use super::stripping::Stripping;
 use super::told::Told;
+use super::{Holds, Pulse};
 use crate::desk::{Behalf, Desk, Unanswered};
 use crate::error::HostError;
 use crate::words::{Answered, Asked, FromHost, Said, Wish};
@@ -36,7 +35,7 @@ pub(super) struct Shared {
     stripping: Stripping,
     runtime: tokio::runtime::Handle,
     outbox: Mutex<Option<Outbox>>,
-    holds: Mutex<Option<Box<dyn Any + Send>>>,
+    holds: Mutex<Option<Box<dyn Holds>>>,
     state: Mutex<State>,
     words: Mutex<Vec<u8>>,
     lines: Mutex<Lines>,
@@ -110,12 +109,7 @@ impl Waiting {
 }
 
 impl Shared {
-    pub(super) fn new(
-        desk: Arc<dyn Desk>,
-        file: PathBuf,
-        outbox: Outbox,
-        holds: Box<dyn Any + Send>,
-    ) -> Shared {
+    pub(super) fn new(desk: Arc<dyn Desk>, file: PathBuf, outbox: Outbox, holds: Box<dyn Holds>) -> Shared {
         Shared {
             desk,
             file,
@@ -373,6 +367,9 @@ impl Shared {
 
     /// Kills it, with everything it started. Whoever waits for it is told why.
     pub(super) fn end(&self, why: String) {
+        let holds = self.holds.lock().unwrap_or_else(PoisonError::into_inner).take();
+        // One that never ran has said nothing itself.
+        let why = holds.and_then(|holds| holds.end()).unwrap_or(why);
         let words = self.words.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let words = String::from_utf8_lossy(&words);
         // Node says why before it shows where.
@@ -389,7 +386,6 @@ impl Shared {
         };
         self.log_left_out();
         self.outbox().take();
-        drop(self.holds.lock().unwrap_or_else(PoisonError::into_inner).take());
         for (_, waiting) in waiting {
             waiting.forget();
             let _left = waiting.answer.send(Err(self.gone()));

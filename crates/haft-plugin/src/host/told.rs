@@ -107,10 +107,19 @@ mod tests {
 
     use super::*;
     use crate::desk::{Behalf, Desk, Engine, HostProgram, LaunchError, Unanswered};
-    use crate::host::Launched;
     use crate::host::outbox::Outbox;
     use crate::host::shared::Waiting;
+    use crate::host::{Holds, Launched};
     use crate::words::{Said, Wish};
+
+    /// No process at all.
+    struct Nothing;
+
+    impl Holds for Nothing {
+        fn end(self: Box<Self>) -> Option<String> {
+            None
+        }
+    }
 
     /// Only hears.
     #[derive(Default)]
@@ -141,7 +150,7 @@ mod tests {
         let ears = Arc::new(Ears::default());
         let (letters, sink) = std::io::pipe().unwrap();
         let outbox = Outbox::open(sink.into(), 8).unwrap();
-        let shared = Arc::new(Shared::new(ears.clone(), "/p.ts".into(), outbox, Box::new(())));
+        let shared = Arc::new(Shared::new(ears.clone(), "/p.ts".into(), outbox, Box::new(Nothing)));
         let name: Arc<str> = Arc::from("the hook event of /p.ts");
         let told: Vec<u64> = (0..3).map(|_| shared.expect(Waiting::told(name.clone())).unwrap()).collect();
         let awaited = shared.expect(Waiting::new(tokio::sync::oneshot::channel().0, None)).unwrap();
@@ -169,7 +178,8 @@ mod tests {
     async fn one_that_does_not_listen_any_more_is_ended() {
         let (_letters, sink) = std::io::pipe().unwrap();
         let outbox = Outbox::open(sink.into(), 8).unwrap();
-        let shared = Arc::new(Shared::new(Arc::new(Ears::default()), "/p.ts".into(), outbox, Box::new(())));
+        let shared =
+            Arc::new(Shared::new(Arc::new(Ears::default()), "/p.ts".into(), outbox, Box::new(Nothing)));
         shared.expect(Waiting::told(Arc::from("the hook event of /p.ts"))).unwrap();
         let (answer, ended) = tokio::sync::oneshot::channel();
         shared.expect(Waiting::new(answer, None)).unwrap();

@@ -2,9 +2,12 @@
 //!
 //! The file is a hint, not a promise: a command that cannot be confined as it says is not run, and the hint is forgotten.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+
+use rustix::fs::{Mode, OFlags};
 
 /// What a trial depends on, each read anew: the kernel's start, the namespaces we are in, and what a person may switch.
 const CIRCUMSTANCES: [&str; 4] = [
@@ -13,18 +16,43 @@ const CIRCUMSTANCES: [&str; 4] = [
     "/proc/sys/kernel/unprivileged_userns_clone",
     "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
 ];
+/// What is remembered is shorter.
+const REMEMBERED_BYTES_MAX: u64 = 4 << 10;
 const NAMESPACES: [&str; 4] = ["user", "mnt", "pid", "net"];
 
 /// Whether namespaces of our own worked here, with this helper, when somebody last tried.
 pub(crate) fn is_remembered(file: &Path, helper: &Path) -> bool {
-    circumstances(helper).is_some_and(|now| fs::read_to_string(file).is_ok_and(|then| then == now))
+    circumstances(helper).is_some_and(|now| read(file).is_ok_and(|then| then == now))
 }
 
 /// Remembers that they do. Where that fails, the next process tries again, as if nobody had.
 pub(crate) fn remember(file: &Path, helper: &Path) {
     if let Some(now) = circumstances(helper) {
-        let _tried_again = fs::write(file, now);
+        let _tried_again = write(file, &now);
     }
+}
+
+/// What a file holds, if it is one of ours: neither a link, nor large, nor anything that would keep us waiting.
+fn read(file: &Path) -> io::Result<String> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let opened = File::from(rustix::fs::open(file, flags, Mode::empty())?);
+    let mut text = String::new();
+    if opened.metadata()?.is_file() {
+        opened.take(REMEMBERED_BYTES_MAX).read_to_string(&mut text)?;
+    }
+    Ok(text)
+}
+
+/// Takes the place of whatever is there under this name.
+fn write(file: &Path, text: &str) -> io::Result<()> {
+    let unnamed = file.with_extension(format!("{}", std::process::id()));
+    let written = File::create_new(&unnamed)
+        .and_then(|mut made| made.write_all(text.as_bytes()))
+        .and_then(|()| fs::rename(&unnamed, file));
+    if written.is_err() {
+        let _was_not_made = fs::remove_file(&unnamed);
+    }
+    written
 }
 
 /// Forgets it, because it is no longer so.

@@ -4,11 +4,16 @@ use std::ffi::OsString;
 use std::io::{self, PipeReader, PipeWriter};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
 
 use haft_sandbox::{Program, SandboxError, Watch};
 
 use super::Hosting;
 use crate::process::{ProfileName, own_profile};
+
+/// How long a supervisor may take to end what a host has started, and how often it is looked at meanwhile.
+const ENDING_MAX: Duration = Duration::from_secs(5);
+const LOOKING: Duration = Duration::from_millis(1);
 
 /// A program that is to serve the code of a plugin.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,12 +46,34 @@ pub struct Held {
     watch: Option<Watch>,
 }
 
-impl Drop for Held {
-    fn drop(&mut self) {
-        // Without the watch, the supervisor kills whatever is left; after that it has ended, and leaves no trace.
-        drop(self.watch.take());
+impl Held {
+    /// Kills it with everything it started, and waits until nothing of it is left.
+    ///
+    /// # Errors
+    /// Where the sandbox could not be set up, so that nothing was run at all.
+    pub fn end(mut self) -> Result<(), SandboxError> {
+        self.ended()
+    }
+
+    fn ended(&mut self) -> Result<(), SandboxError> {
+        let Some(watch) = self.watch.take() else { return Ok(()) };
+        watch.end();
+        // The supervisor kills whatever is left and puts back what must not stay, and only then it ends. It is not
+        // killed before that, unless it hangs.
+        let until = Instant::now() + ENDING_MAX;
+        while matches!(self.child.try_wait(), Ok(None)) && Instant::now() < until {
+            std::thread::sleep(LOOKING);
+        }
         let _gone = self.child.kill();
         let _reaped = self.child.wait();
+        watch.finish().map(drop)
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // Whoever drops it does not want to know.
+        let _unrun = self.ended();
     }
 }
 

@@ -21,6 +21,14 @@ pub enum ResolveError {
         /// Its length.
         bytes: usize,
     },
+    /// It is haft's own.
+    #[error(
+        "{path} is where haft keeps its own data, which no tool looks at or changes; use the commands of haft"
+    )]
+    Withheld {
+        /// The path.
+        path: String,
+    },
     /// It goes round in a circle.
     #[error("{path} is a loop of symbolic links")]
     Loop {
@@ -205,6 +213,7 @@ impl From<WorkspaceError> for ToolError {
                 ResolveError::Empty
                 | ResolveError::Nul
                 | ResolveError::TooLong { .. }
+                | ResolveError::Withheld { .. }
                 | ResolveError::Loop { .. }
                 | ResolveError::Unreachable { .. },
             )

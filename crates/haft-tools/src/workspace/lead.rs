@@ -19,6 +19,7 @@ use super::root::Root;
 
 /// Where a search takes place.
 pub(super) struct Ground<'a> {
+    workspace: &'a Workspace,
     place: &'a Place,
     root: &'a Root,
     /// The file system it begins on, if no interface of the kernel lies there.
@@ -30,7 +31,7 @@ impl<'a> Ground<'a> {
         let (root, _) = workspace.root_of(place.real());
         let is_plain = place.real() != Path::new("/") && !is_of_the_kernel(place.real(), opened);
         let device = || rustix::fs::fstat(opened).ok().map(|stat| stat.st_dev);
-        Ground { place, root, plain: if is_plain { device() } else { None } }
+        Ground { workspace, place, root, plain: if is_plain { device() } else { None } }
     }
 
     pub(super) fn place(&self) -> &Place {
@@ -39,7 +40,7 @@ impl<'a> Ground<'a> {
 
     /// The file at a path that lies in it.
     pub(super) fn lead<'b>(&'b self, real: &'b Path) -> Option<Lead<'b>> {
-        let relative = below(real, self.place.real())?;
+        let relative = below(real, self.place.real()).filter(|_| !self.workspace.is_withheld(real))?;
         Some(Lead { ground: self, real, relative, modified: Cell::new(None) })
     }
 }

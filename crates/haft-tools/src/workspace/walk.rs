@@ -104,6 +104,7 @@ impl Workspace {
                 tree.has_more = true;
                 break;
             } else if let Ok(relative) = entry.path().strip_prefix(place.real())
+                && !self.is_withheld(entry.path())
                 && Candidate::below(self, place, relative).is_there(self)
             {
                 tree.files.push(relative.to_owned());
