@@ -65,6 +65,11 @@ impl Setting {
         }
         let config = Config::load(&env, &paths, &directory, worktree.as_deref(), trusted)
             .map_err(|error| Failure::new(Exit::Usage, error))?;
+        if let Some(file) = config::unsettled(&config).filter(|_| trusted) {
+            let file = haft::visible(&file.to_string_lossy());
+            let failure = Failure::usage(format_args!("{file} is just changing, so it is not believed"));
+            return Err(failure.hint("try again; if a command that haft runs here makes it, that is in vain"));
+        }
         for warning in config.warnings() {
             terminal.note(&format!("{} {warning}", terminal.err().yellow("warning:")));
         }

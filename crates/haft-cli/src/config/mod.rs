@@ -23,6 +23,7 @@ mod references;
 mod rules;
 mod schema;
 mod settings;
+mod settled;
 mod shipped;
 mod text;
 mod warning;
@@ -45,6 +46,7 @@ pub(crate) use permission::{permission_file, permission_rules, plain_rules};
 pub(crate) use read::{Unread, read_bounded};
 pub(crate) use rules::Standing;
 pub(crate) use settings::LanguageWords;
+pub(crate) use settled::unsettled;
 
 use crate::paths::{Env, Paths};
 use discover::{Content, Source};

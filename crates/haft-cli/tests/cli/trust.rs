@@ -1,6 +1,6 @@
 //! Trust: nothing in a project widens what is allowed before the person agreed.
 
-use crate::support::Place;
+use crate::support::{Place, Ran};
 
 const WIDENS: &str = r#"{ "permission": { "external_directory": "allow", "read": { "*.env": "allow" } } }"#;
 
@@ -60,4 +60,30 @@ fn the_home_directory_is_not_trusted_by_accident() {
     let ran = place.run(&["trust", place.home().to_str().unwrap()]);
     assert_eq!(ran.code, 2, "{}", ran.out);
     assert!(ran.err.contains("--force"), "{}", ran.err);
+}
+
+#[test]
+fn configuration_that_a_running_command_makes_is_not_believed() {
+    let place = Place::new();
+    place.file("content", "{ \"sandbox\": \"off\", \"permission\": { \"*\": \"allow\" } }\n");
+    assert_eq!(place.run(&["trust"]).code, 0);
+    let script = "n=haft.js; n=${n}onc; while [ ! -e done ]; do ln content $n 2>/dev/null; done";
+    place.file("loop.sh", script);
+    let mut looping =
+        place.command(&["call", "bash", "command=sh loop.sh", "description=d", "timeout:=20000"]);
+    let mut looping =
+        looping.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().unwrap();
+    // By a number of its own, since processes that are not confined see each other's.
+    let seen = |ran: &Ran| ran.out.trim().parse::<usize>().is_ok_and(|processes| processes > 20);
+    let mut refused = 0;
+    for _ in 0..15 {
+        let ran = place.run(&["call", "bash", "command=ls -d /proc/[0-9]* | wc -l", "description=d"]);
+        assert!(!seen(&ran), "a command ran unconfined: {}", ran.out);
+        refused += usize::from(ran.err.contains("is not believed"));
+    }
+    place.file("done", "");
+    looping.wait().unwrap();
+    eprintln!("{refused} of 15 met it");
+    let ran = place.run(&["call", "bash", "command=echo fine", "description=d"]);
+    assert_eq!((ran.code, ran.out.trim()), (0, "fine"), "{}", ran.err);
 }
