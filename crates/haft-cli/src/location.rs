@@ -296,9 +296,11 @@ impl<'s> Location<'s> {
         Viewer { model: None, client: self.setting.config.client("cli"), flags: self.setting.config.flags() }
     }
 
-    /// A turn for the person at the terminal, who reaches every tool.
+    /// A turn for the person at the terminal, who reaches every tool and is told what is missing.
     pub(crate) async fn turn(&self) -> Result<Turn, Failure> {
-        self.turn_for(Audience::Operator).await
+        let turn = self.turn_for(Audience::Operator).await;
+        plugins::warn_of_faulty(self.setting, &self.plugins);
+        turn
     }
 
     pub(crate) async fn turn_for(&self, audience: Audience) -> Result<Turn, Failure> {

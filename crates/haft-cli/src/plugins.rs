@@ -6,6 +6,7 @@ mod configuring;
 mod credentials;
 mod desk;
 mod events;
+mod faulty;
 mod further_models;
 mod logins;
 mod messages;
@@ -29,6 +30,7 @@ pub(crate) use configuring::configured;
 pub(crate) use credentials::Credentials;
 use desk::CliDesk;
 pub(crate) use events::{Telling, tell};
+pub(crate) use faulty::{warn_of_faulty, why_missing};
 pub(crate) use further_models::further_models;
 pub(crate) use logins::{Logins, info};
 

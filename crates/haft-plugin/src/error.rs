@@ -47,7 +47,7 @@ pub(crate) enum HostError {
 }
 
 /// A mistake in a file, where it is, and what to do about it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Fault {
     /// What is wrong.
     pub message: String,
@@ -61,6 +61,8 @@ pub struct Fault {
     pub is_unsupported: bool,
     /// The export that is wrong, by which its place can be found.
     pub(crate) export: Option<String>,
+    /// Whether it took so long to find this out that the same content is not tried again by itself.
+    pub(crate) is_remembered: bool,
 }
 
 impl Fault {
@@ -72,6 +74,7 @@ impl Fault {
             fix: None,
             is_unsupported: false,
             export: None,
+            is_remembered: false,
         }
     }
 
@@ -121,7 +124,7 @@ impl From<Problem> for HostError {
         match problem {
             Problem::Load { message, file, line, column, fix, export } => {
                 let place = line.map(|line| (line, column.unwrap_or(1)));
-                HostError::Load(Fault { message, file, place, fix, is_unsupported: false, export })
+                HostError::Load(Fault { file, place, fix, export, ..Fault::new(message) })
             }
             Problem::Module { message, module, file, line, column, unsupported } => {
                 let place = line.map(|line| (line, column.unwrap_or(1)));
@@ -129,14 +132,8 @@ impl From<Problem> for HostError {
                     true => "put bun or node on the PATH, which haft then runs it with".to_owned(),
                     false => install(&module),
                 };
-                HostError::Load(Fault {
-                    message,
-                    file,
-                    place,
-                    fix: Some(fix),
-                    is_unsupported: unsupported,
-                    export: None,
-                })
+                let fault = Fault::new(message).fix(fix);
+                HostError::Load(Fault { file, place, is_unsupported: unsupported, ..fault })
             }
             Problem::Input { issues, message } => {
                 HostError::Input(Invalid { issues: issues.into_iter().map(issue).collect(), words: message })

@@ -17,6 +17,7 @@ mod manifest;
 mod offers;
 mod package;
 mod plugins;
+mod report;
 mod runtimes;
 mod served;
 mod source_place;
@@ -31,7 +32,8 @@ pub use discovery::{CodeFile, Owner, Places, Role, Spec, Unfound};
 pub use error::Fault;
 pub use hooks::{AskingPlugins, HookError};
 pub use host::{Holds, Launched};
-pub use plugins::{Outcome, Parts, Plugins, Report, Unused};
+pub use plugins::{Parts, Plugins};
+pub use report::{Outcome, Report, Unused};
 pub use runtimes::{host_command, own_modules};
 pub use served::PluginLimits;
 pub use words::{

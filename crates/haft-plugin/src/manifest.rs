@@ -14,10 +14,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::desk::Engine;
 use crate::discovery::{CodeFile, Role};
+use crate::error::Fault;
 use crate::words::Loaded;
 
 /// The form of what is kept. Another version of haft may find something else in the same file.
-const VERSION: &str = concat!("2 ", env!("CARGO_PKG_VERSION"));
+const VERSION: &str = concat!("3 ", env!("CARGO_PKG_VERSION"));
 /// What is kept is no longer than this; anything longer is not ours.
 const KEPT_BYTES_MAX: u64 = 64 << 20;
 /// A module is no larger than this, and there are no more of them.
@@ -65,7 +66,7 @@ impl Manifest {
 }
 
 /// A file as it was at one moment.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Content(Stamp);
 
 impl Content {
@@ -73,6 +74,20 @@ impl Content {
     pub(crate) fn of(path: &Path) -> Option<Content> {
         Stamp::of(path).map(Content)
     }
+
+    /// Whether it is still so.
+    pub(crate) fn holds(&self) -> bool {
+        self.0.holds()
+    }
+}
+
+/// A file that could not be loaded, as it was then.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Failed {
+    pub(crate) fault: Fault,
+    pub(crate) content: Content,
+    /// What it was loaded with: another engine, or more time, may do better.
+    pub(crate) tried_with: String,
 }
 
 impl Stamp {
@@ -117,6 +132,7 @@ fn looks(path: &Path) -> Option<(u64, Option<u128>)> {
 pub(crate) struct Kept {
     version: String,
     files: HashMap<String, Manifest>,
+    failed: HashMap<String, Failed>,
 }
 
 impl Kept {
@@ -127,7 +143,7 @@ impl Kept {
         let kept: Kept = serde_json::from_slice(&text).unwrap_or_default();
         match kept.version == VERSION {
             true => kept,
-            false => Kept { version: VERSION.to_owned(), files: HashMap::new() },
+            false => Kept { version: VERSION.to_owned(), ..Kept::default() },
         }
     }
 
@@ -135,6 +151,26 @@ impl Kept {
     pub(crate) fn recall(&self, file: &CodeFile, wanted: Option<Engine>) -> Option<&Manifest> {
         let known = self.files.get(&key(file))?;
         (wanted.is_none_or(|wanted| wanted == known.engine) && known.holds()).then_some(known)
+    }
+
+    /// How a file failed, if it would fail in the same way again.
+    pub(crate) fn recall_failure(&self, file: &CodeFile, tried_with: &str) -> Option<&Failed> {
+        let known = self.failed.get(&key(file))?;
+        (known.tried_with == tried_with && known.content.holds()).then_some(known)
+    }
+
+    /// Keeps how these files failed, if they did, but nothing of files that are gone.
+    pub(crate) fn keep_failures<'a>(
+        &mut self,
+        files: impl IntoIterator<Item = (&'a CodeFile, Option<Failed>)>,
+    ) {
+        self.failed.retain(|_, failed| failed.content.0.path.exists());
+        for (file, failed) in files {
+            match failed {
+                Some(failed) => self.failed.insert(key(file), failed),
+                None => self.failed.remove(&key(file)),
+            };
+        }
     }
 
     /// Keeps what these files offer besides what is kept, but nothing of files that are gone.

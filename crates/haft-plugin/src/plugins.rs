@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use haft::permission::Gate;
@@ -12,11 +13,12 @@ use tokio::task::JoinSet;
 use crate::desk::{Desk, Engine};
 use crate::discovery::{CodeFile, Owner, Places, Role, Unfound};
 use crate::error::Fault;
-use crate::manifest::{Content, Kept};
+use crate::manifest::{Content, Failed, Kept};
 use crate::offers::{self, Registering};
+use crate::report::{Outcome, Report, Unused};
 use crate::served::{House, PluginLimits, Served};
 use crate::source_place::Source;
-use crate::words::{AuthOffer, Skipped};
+use crate::words::Skipped;
 
 /// So many files are loaded at once.
 const LOADING_MAX: usize = 4;
@@ -61,6 +63,8 @@ pub(crate) struct Inner {
     parts: Parts,
     house: Arc<House>,
     state: Mutex<State>,
+    /// Whether the next refresh loads again what failed.
+    tries_again: AtomicBool,
     /// One refresh at a time.
     refreshing: tokio::sync::Mutex<()>,
 }
@@ -92,54 +96,6 @@ enum Fate {
     Untrusted,
 }
 
-/// What became of a file, for people.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Report {
-    /// The file, or what the configuration names.
-    pub source: PathBuf,
-    /// What its exports are.
-    pub role: Role,
-    /// What became of it.
-    pub outcome: Outcome,
-}
-
-/// What became of a file.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Outcome {
-    /// It is served.
-    Served {
-        /// By what.
-        engine: Engine,
-        /// The names of its tools.
-        tools: Vec<String>,
-        /// The names of its hooks.
-        hooks: Vec<String>,
-        /// How it lets people log in.
-        auth: Vec<AuthOffer>,
-        /// The providers whose models it knows.
-        models: Vec<String>,
-        /// What it exports besides.
-        skipped: Vec<Unused>,
-        /// What else is wrong with it.
-        faults: Vec<Fault>,
-    },
-    /// It cannot be loaded.
-    Faulty(Fault),
-    /// It is the project's, which the person does not trust.
-    Untrusted,
-}
-
-/// An export that is nothing to haft.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unused {
-    /// Its name.
-    pub export: String,
-    /// Why.
-    pub why: String,
-    /// Where it is, by line and column from one.
-    pub place: Option<(u32, u32)>,
-}
-
 impl Plugins {
     /// Plugins of a location. Nothing is looked for until [`Plugins::refresh`].
     pub fn new(parts: Parts) -> Plugins {
@@ -154,8 +110,14 @@ impl Plugins {
             parts,
             house,
             state: Mutex::default(),
+            tries_again: AtomicBool::new(false),
             refreshing: tokio::sync::Mutex::default(),
         }))
+    }
+
+    /// Has the next refresh load again what failed, though it has not changed since.
+    pub fn try_again(&self) {
+        self.0.tries_again.store(true, Ordering::Relaxed);
     }
 
     /// Makes what is registered agree with the files as they are now. What has not changed is left alone.
@@ -167,23 +129,30 @@ impl Plugins {
             self.0.state().unfound = unfound;
             return;
         }
+        let again = self.0.tries_again.swap(false, Ordering::Relaxed);
         let mut kept: Option<Kept> = None;
         let mut entries: Vec<Entry> = Vec::new();
         let mut loading = Vec::new();
         for file in files {
             let wanted = self.0.engine_for(&file.path);
             let before = known.iter().find(|entry| entry.file == file).filter(|entry| entry.is_current());
+            let before = before.filter(|entry| !again || entry.served().is_some());
+            let tried_with = self.0.tried_with(wanted);
             let fate = match before {
                 _ if file.owner == Owner::Project && !self.0.parts.is_trusted => Fate::Untrusted,
                 Some(entry) => entry.fate.clone(),
                 None => {
                     let kept = kept.get_or_insert_with(|| self.0.kept());
-                    match kept.recall(&file, wanted) {
-                        Some(manifest) => {
+                    let failed = kept.recall_failure(&file, &tried_with).filter(|_| !again);
+                    match (kept.recall(&file, wanted), failed) {
+                        (Some(manifest), _) => {
                             let served = Served::recalled(&self.0.house, file.clone(), manifest.clone());
                             Fate::Served { served, faults: Vec::new() }
                         }
-                        None => {
+                        (None, Some(Failed { fault, content, .. })) => {
+                            Fate::Faulty { fault: fault.clone(), content: Some(content.clone()) }
+                        }
+                        (None, None) => {
                             loading.push((entries.len(), wanted));
                             Fate::Faulty { fault: Fault::new("it could not be loaded"), content: None }
                         }
@@ -199,6 +168,7 @@ impl Plugins {
             kept.keep(
                 entries.iter().filter_map(Entry::served).map(|served| (&served.file, &served.manifest)),
             );
+            kept.keep_failures(entries.iter().map(|entry| (&entry.file, self.0.failed(entry))));
             // The next start finds out again what is not kept.
             let _unkept = kept.write(&place);
         }
@@ -278,7 +248,9 @@ impl Entry {
     fn is_current(&self) -> bool {
         match &self.fate {
             Fate::Served { served, .. } => served.is_current(),
-            Fate::Faulty { content, .. } => *content == Content::of(&self.file.path),
+            Fate::Faulty { content: Some(content), .. } => content.holds(),
+            // It could not be read.
+            Fate::Faulty { content: None, .. } => Content::of(&self.file.path).is_none(),
             Fate::Untrusted => true,
         }
     }
@@ -334,6 +306,24 @@ impl Inner {
 
     fn kept(&self) -> Kept {
         self.kept_at().map_or_else(|| Kept::read(Path::new("")), |place| Kept::read(&place))
+    }
+
+    /// What a file is loaded with, by which it is known whether loading it again could do better.
+    fn tried_with(&self, wanted: Option<Engine>) -> String {
+        let PluginLimits { load, busy, .. } = self.parts.limits;
+        format!("{} {} {}", wanted.map_or("any", Engine::as_str), load.as_millis(), busy.as_millis())
+    }
+
+    /// What is kept of a file that failed, if that is.
+    fn failed(&self, entry: &Entry) -> Option<Failed> {
+        match &entry.fate {
+            Fate::Faulty { fault, content: Some(content) } if fault.is_remembered => Some(Failed {
+                fault: fault.clone(),
+                content: content.clone(),
+                tried_with: self.tried_with(self.engine_for(&entry.file.path)),
+            }),
+            Fate::Faulty { .. } | Fate::Served { .. } | Fate::Untrusted => None,
+        }
     }
 
     /// The engine that is configured for a file.

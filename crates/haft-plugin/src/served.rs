@@ -120,7 +120,11 @@ impl Served {
                     best = Some(Fault::new(format!("{}: {gone}", engine.as_str())).of(&file.path));
                     continue;
                 }
-                Err(Unserved::Broken(other)) => return Err(Fault::new(other.to_string()).of(&file.path)),
+                Err(Unserved::Broken(other)) => {
+                    // Whatever else went wrong costs little to try again, and may be mended elsewhere than in the file.
+                    let is_remembered = matches!(other, HostError::TimedOut(_) | HostError::Busy(_));
+                    return Err(Fault { is_remembered, ..Fault::new(other.to_string()).of(&file.path) });
+                }
             };
             // What the first engine lacks says more than that another is not there.
             best.get_or_insert(fault);

@@ -11,6 +11,7 @@ use crate::arguments;
 use crate::cli::{CallArgs, Globals};
 use crate::exit::{Exit, Failure};
 use crate::location::{Life, Location, Mode};
+use crate::plugins::why_missing;
 use crate::report::{self, Outcome};
 use crate::setting::{Setting, check_plain};
 use crate::terminal::Terminal;
@@ -42,6 +43,11 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, args: CallArgs) -
     }
     let recorded = location.recorded_as(call)?;
     let exit = report::report(terminal, &recorded, &outcome, began.elapsed())?;
+    if let Ok(Settlement::Rejected(Rejection::Unknown { .. })) = &outcome
+        && let Some(why) = why_missing(&setting, location.plugins(), &recorded.name)
+    {
+        terminal.say(&format!("{} {why}", terminal.err().dim("hint:")));
+    }
     location.close().await;
     Ok(exit)
 }

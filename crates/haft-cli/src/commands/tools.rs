@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::cli::{ConsentArgs, Globals, ToolsCommand};
 use crate::exit::{Exit, Failure};
 use crate::location::{Life, Location, Mode};
+use crate::plugins::{warn_of_faulty, why_missing};
 use crate::setting::Setting;
 use crate::terminal::Terminal;
 
@@ -20,8 +21,12 @@ pub(crate) async fn run(
     // Nothing is called, so nothing needs to be recorded.
     let location = Location::open(&setting, &ConsentArgs::default(), Mode::Rehearsal, Life::Conversation)?;
     match command.unwrap_or(ToolsCommand::List { all: false, model: None }) {
-        ToolsCommand::List { all, model } => list(&location, terminal, all, model.as_deref()).await,
-        ToolsCommand::Show { tool } => show(&location, terminal, &tool).await,
+        ToolsCommand::List { all, model } => {
+            let listed = list(&location, terminal, all, model.as_deref()).await;
+            warn_of_faulty(&setting, location.plugins());
+            listed
+        }
+        ToolsCommand::Show { tool } => show(&setting, &location, terminal, &tool).await,
         ToolsCommand::Check => check::run(&location, &setting.directory, terminal).await,
     }
 }
@@ -53,11 +58,19 @@ async fn list(
     Ok(Exit::Ok)
 }
 
-async fn show(location: &Location<'_>, terminal: Terminal, name: &str) -> Result<Exit, Failure> {
+async fn show(
+    setting: &Setting,
+    location: &Location<'_>,
+    terminal: Terminal,
+    name: &str,
+) -> Result<Exit, Failure> {
     let turn = location.turn_for(Audience::Operator).await?;
     let Some(tool) = turn.definitions().iter().find(|tool| tool.name.as_str() == name) else {
         let nearest = haft::nearest(name, turn.definitions().iter().map(|tool| tool.name.as_str()));
         let failure = Failure::new(Exit::Unknown, anyhow::anyhow!("there is no tool {name:?}"));
+        if let Some(why) = why_missing(setting, location.plugins(), name) {
+            return Err(failure.hint(why));
+        }
         return Err(match nearest {
             Some(nearest) => failure.hint(format!("did you mean {nearest}?")),
             None => failure.hint("`haft tools list --all` names them all"),

@@ -71,6 +71,31 @@ fn an_edited_module_counts_as_an_edited_file() {
 }
 
 #[test]
+fn a_file_that_hung_is_tried_again_when_it_has_changed_or_somebody_checks() {
+    let hangs = "import fs from 'node:fs'\nfs.appendFileSync('ran.txt', 'x')\nwhile (true) {}\n";
+    let place = trusted(&[(".opencode/tool/hangs.js", hangs), ("a.txt", "x\n")]);
+    place.global_config(r#"{ "plugins": { "busy_seconds": 1 } }"#);
+    let starts = |expected: usize, why: &str| {
+        let ran = place.run(&["call", "read", "filePath=a.txt"]);
+        assert_eq!((ran.code, runs(&place)), (0, expected), "{why}: {}", ran.err);
+        let told = ran.err.lines().filter(|line| line.contains("hangs.js")).collect::<Vec<_>>();
+        assert!(matches!(told[..], [line] if line.contains("haft tools check")), "{why}: {}", ran.err);
+    };
+    starts(1, "nothing is known of it");
+    starts(1, "it is known to hang");
+    let told = crate::project::checked(&place, "hangs.js");
+    assert!(told["errors"][0]["message"].as_str().unwrap().contains("without a pause"), "{told:#}");
+    assert_eq!(runs(&place), 2, "whoever checks wants to know how it is now");
+    starts(2, "it is still known to hang");
+    place.file(".opencode/tool/hangs.js", &format!("{hangs}// changed\n"));
+    starts(3, "it has changed");
+    place.global_config(r#"{ "plugins": { "busy_seconds": 2 } }"#);
+    starts(4, "it has more time");
+    place.file(".opencode/tool/hangs.js", MARKS);
+    assert_eq!(output(&place, "hangs", &json!({})), "first");
+}
+
+#[test]
 fn what_was_kept_and_is_torn_is_found_out_again() {
     let place = trusted(&[(".opencode/tool/marks.js", MARKS)]);
     assert!(names(&place).contains(&"marks".to_owned()));

@@ -39,6 +39,22 @@ fn a_syntax_error() {
 }
 
 #[test]
+fn whoever_calls_a_tool_of_a_broken_file_is_told_which_file_it_is() {
+    let place = trusted(&[(".opencode/tool/syn.ts", "export default {,}\n")]);
+    for (args, is_its) in [
+        (&["call", "syn"][..], true),
+        (&["call", "syn_one"], true),
+        (&["tools", "show", "syn"], true),
+        (&["call", "syntax"], false),
+    ] {
+        let ran = place.run(args);
+        let hint = ran.err.lines().find(|line| line.contains("hint:")).unwrap_or_default();
+        let names_it = hint.contains(".opencode/tool/syn.ts") && hint.contains("haft tools check");
+        assert_eq!((ran.code, names_it), (7, is_its), "{args:?}: {}", ran.err);
+    }
+}
+
+#[test]
 fn an_import_that_is_not_there() {
     let (line, words) =
         mistake(".opencode/tool/bad.ts", "import a from 'left-padding'\nexport default { a }\n");

@@ -44,6 +44,8 @@ pub(super) async fn run(
     let model = Model { provider: "any".to_owned(), id: "any".to_owned() };
     let everything = BTreeSet::from(["batch", "exa", "lsp", "parallel", "plan"].map(str::to_owned));
     let viewer = Viewer { model: Some(model), flags: everything, ..location.viewer() };
+    // Whoever asks what is wrong wants to know how it is now.
+    location.plugins().try_again();
     let unprepared = location.turn_for(Audience::Model(viewer)).await.err();
     let turn = location.turn_for(Audience::Operator).await?;
     let reports = location.plugins().reports();
