@@ -202,8 +202,8 @@ pub(crate) enum SkillCommand {
     List,
     /// Installs skills for all projects, or brings them up to date
     Install {
-        /// A directory with a skill or several, or the address of an index; the configured ones unless given
-        #[arg(value_name = "DIR|URL")]
+        /// A directory or a ZIP archive with a skill or several, or the address of an index; the configured ones unless given
+        #[arg(value_name = "DIR|FILE.zip|URL")]
         source: Option<String>,
         /// Lets them take the place of skills of the same name that came from elsewhere
         #[arg(long)]

@@ -1,9 +1,10 @@
 //! Skills in a ZIP archive: everything in it is looked at before anything of it is believed.
 //!
 //! Names are held to the same rules as those of an index, so none leads out of the skill; links are refused, and bytes
-//! are counted as they are unpacked, whatever the archive says of its sizes.
+//! are counted as they are unpacked, whatever the archive says of its sizes. A name that is listed twice is refused, since
+//! readers differ in which of the two they take.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 
@@ -61,7 +62,10 @@ pub(super) fn packages(path: &Path) -> Result<Vec<Package>, InstallError> {
 fn unpacked(path: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>, String> {
     let bytes = regular(path, TOTAL_BYTES_MAX)?;
     let mut archive =
-        ZipArchive::new(Cursor::new(bytes)).map_err(|error| format!("it is no archive: {error}"))?;
+        ZipArchive::new(Cursor::new(&bytes)).map_err(|error| format!("it is no archive: {error}"))?;
+    if let Some(twice) = listed_twice(&bytes, archive.central_directory_start()) {
+        return Err(format!("{} is there twice", haft::visible(&twice)));
+    }
     if archive.len() > SKILLS_MAX * FILES_MAX {
         return Err("it has too many entries".to_owned());
     }
@@ -70,11 +74,16 @@ fn unpacked(path: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>, String> {
         let entry =
             archive.by_index(at).map_err(|error| format!("its entry {at} cannot be read: {error}"))?;
         let name = entry.name().map_err(|error| format!("its entry {at} has no name: {error}"))?.into_owned();
+        // Some programs write every name from here on.
+        let name = name.strip_prefix("./").unwrap_or(&name);
+        if name.is_empty() && entry.is_dir() {
+            continue;
+        }
         let inside = relative(name.trim_end_matches('/'))?;
         if entry.is_dir() {
             continue;
         }
-        let shown = haft::visible(&name);
+        let shown = haft::visible(name);
         if !is_listed(entry.unix_mode()) {
             return Err(format!("{shown} is a link or no regular file"));
         }
@@ -88,4 +97,29 @@ fn unpacked(path: &Path) -> Result<Vec<(PathBuf, Vec<u8>)>, String> {
         files.push((inside, unpacked));
     }
     Ok(files)
+}
+
+/// What begins an entry of the list at the end of an archive, how long an entry is without its name and what follows it,
+/// and where in it the lengths of those are.
+const LISTED: &[u8] = b"PK\x01\x02";
+const LISTED_BYTES: usize = 46;
+const NAME_LENGTH_AT: usize = 28;
+
+/// A name that is in an archive's list twice; the reader only knows the last of such entries.
+fn listed_twice(archive: &[u8], list_at: u64) -> Option<String> {
+    let mut names = HashSet::new();
+    let mut rest = archive.get(usize::try_from(list_at).ok()?..)?;
+    while rest.starts_with(LISTED) {
+        let length = |nth: usize| {
+            let at = NAME_LENGTH_AT + 2 * nth;
+            Some(usize::from(u16::from_le_bytes(rest.get(at..at + 2)?.try_into().ok()?)))
+        };
+        let (name, extra, comment) = (length(0)?, length(1)?, length(2)?);
+        let name = rest.get(LISTED_BYTES..LISTED_BYTES + name)?;
+        if !names.insert(name) {
+            return Some(String::from_utf8_lossy(name).into_owned());
+        }
+        rest = rest.get(LISTED_BYTES + name.len() + extra + comment..)?;
+    }
+    None
 }

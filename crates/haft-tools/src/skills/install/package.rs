@@ -16,6 +16,8 @@ pub(super) const SKILL_BYTES_MAX: u64 = 8 << 20;
 pub(super) const FILES_MAX: usize = 200;
 const NAME_BYTES_MAX: usize = 64;
 const PATH_BYTES_MAX: usize = 512;
+/// File systems have no longer names.
+const PART_BYTES_MAX: usize = 255;
 const DEPTH_MAX: usize = 8;
 
 /// A skill with everything that belongs to it.
@@ -78,11 +80,18 @@ pub(super) fn check(package: &Package) -> Result<(), InstallError> {
     if name != package.name {
         return Err(wrong(format!("its {FILE} calls it {}", visible(&name))));
     }
-    let mut paths: Vec<&Path> = package.files.iter().map(|(path, _)| path.as_path()).collect();
+    // To some file systems, names that differ only in their case are one name.
+    let folded = |path: &Path| PathBuf::from(path.to_string_lossy().to_lowercase());
+    let mut paths: Vec<(PathBuf, &Path)> =
+        package.files.iter().map(|(path, _)| (folded(path), path.as_path())).collect();
     paths.sort();
-    match paths.windows(2).find(|pair| pair[1].starts_with(pair[0])) {
-        Some(pair) => Err(wrong(format!("{} is there twice", visible(&pair[0].to_string_lossy())))),
-        None => Ok(()),
+    let shown = |path: &Path| visible(&path.to_string_lossy());
+    match paths.windows(2).find(|pair| pair[1].0.starts_with(&pair[0].0)) {
+        Some([(_, one), (_, other)]) if one != other && !other.starts_with(one) => {
+            Err(wrong(format!("{} and {} differ only in their case", shown(one), shown(other))))
+        }
+        Some([(_, one), ..]) => Err(wrong(format!("{} is there twice", shown(one)))),
+        Some(_) | None => Ok(()),
     }
 }
 
@@ -124,6 +133,9 @@ pub(super) fn relative(file: &str) -> Result<PathBuf, String> {
         |why: &str| Err(format!("the path {} {why}", visible(&file.chars().take(80).collect::<String>())));
     if file.is_empty() || file.len() > PATH_BYTES_MAX {
         return refused("is empty or too long");
+    }
+    if file.split('/').any(|name| name.len() > PART_BYTES_MAX) {
+        return refused("has a name that is too long");
     }
     if file.chars().any(|c| c.is_control() || haft::is_deceptive(c) || "\\?#%:*\"<>|".contains(c)) {
         return refused("holds a character that is not allowed");

@@ -347,6 +347,11 @@ fn an_archive_is_one_skill_or_holds_several() {
     assert_eq!(fs::read(into.path().join("tea/scripts/run.sh")).unwrap(), b"true");
 
     let into = TempDir::new().unwrap();
+    let from_here = zipped(at.path(), &[("./SKILL.md", 0o644, SKILL.as_bytes()), ("./a/b.md", 0o644, b"b")]);
+    installed_from(&web, &from_here, into.path(), false).unwrap();
+    assert_eq!(fs::read(into.path().join("tea/a/b.md")).unwrap(), b"b");
+
+    let into = TempDir::new().unwrap();
     let other = SKILL.replace("tea", "coffee");
     let entries = [("a/SKILL.md", SKILL.as_bytes()), ("b/SKILL.md", other.as_bytes()), ("README.md", b"x")];
     let several = zipped(at.path(), &entries.map(|(name, content)| (name, 0o644, content)));
@@ -357,12 +362,18 @@ fn an_archive_is_one_skill_or_holds_several() {
 #[test]
 fn an_archive_with_anything_wrong_in_it_installs_nothing() {
     let bomb = vec![0; 2 << 20];
-    let cases: [(&str, u32, &[u8], &str); 5] = [
+    let long = "n".repeat(400);
+    let cases: [(&str, u32, &[u8], &str); 10] = [
         ("../../out/PWNED", 0o644, b"x", "../../out/PWNED"),
         ("/out/PWNED", 0o644, b"x", "/out/PWNED"),
         ("a\\..\\PWNED", 0o644, b"x", "not allowed"),
         ("l", LINK, b"/etc/passwd", "link"),
         ("bomb", 0o644, &bomb, "larger than"),
+        ("skill.md", 0o644, b"x", "differ only in their case"),
+        ("./SKILL.md", 0o644, b"x", "there twice"),
+        ("SKILL.md/x", 0o644, b"x", "there twice"),
+        ("./../out", 0o644, b"x", "leads out"),
+        (&long, 0o644, b"x", "too long"),
     ];
     for (name, mode, content, why) in cases {
         let (at, into) = (TempDir::new().unwrap(), TempDir::new().unwrap());
@@ -371,6 +382,18 @@ fn an_archive_with_anything_wrong_in_it_installs_nothing() {
         assert!(error.contains(why), "{name}: {error}");
         assert!(names(into.path()).is_empty(), "{name}");
     }
+    // A name that is there twice is written by no honest program.
+    let (at, into) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let entries: [(&str, u32, &[u8]); 2] = [("SKILL.md", 0o644, SKILL.as_bytes()), ("SKILL.mX", 0o644, b"x")];
+    let archive = zipped(at.path(), &entries);
+    let mut bytes = fs::read(&archive).unwrap();
+    while let Some(name) = bytes.windows(8).position(|name| name == b"SKILL.mX") {
+        bytes[name + 7] = b'd';
+    }
+    fs::write(&archive, bytes).unwrap();
+    let error = installed_from(&Web::new(&[]), &archive, into.path(), false).unwrap_err();
+    assert!(error.contains("SKILL.md is there twice") && names(into.path()).is_empty(), "{error}");
+
     let (at, into) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     let path = at.path().join("none.zip");
     fs::write(&path, "no archive").unwrap();
