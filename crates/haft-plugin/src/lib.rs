@@ -11,6 +11,7 @@ mod discovery;
 mod embedded;
 pub mod engine;
 mod error;
+mod facts;
 mod hooks;
 mod host;
 mod manifest;

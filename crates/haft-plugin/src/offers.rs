@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use crate::discovery::{CodeFile, Role};
 use crate::error::Fault;
+use crate::facts;
 use crate::served::Served;
 use crate::source_place::Source;
 use crate::words::{Loaded, LoadedTool, Returned, Skipped};
@@ -165,9 +166,11 @@ async fn call(
         return Err(ToolError::Stale);
     }
     let answer = served.call(key, input, context).await.map_err(|error| error.of_call(&path))?;
-    let returned: Returned = serde_json::from_value(answer).map_err(|error| {
+    let mut returned: Returned = serde_json::from_value(answer).map_err(|error| {
         ToolError::defect(format!("the host of {} answered nonsense: {error}", path.display()))
     })?;
+    returned.metadata = facts::bounded(returned.metadata);
+    returned.title = returned.title.map(facts::cut);
     serde_json::to_value(returned).map_err(ToolError::defect)
 }
 

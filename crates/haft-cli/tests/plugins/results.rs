@@ -33,6 +33,21 @@ fn a_tool_says_what_it_is_at_and_the_result_has_the_last_word() {
 }
 
 #[test]
+fn facts_that_are_too_long_are_left_out_and_that_is_said() {
+    let tool = "export default { description: 'd', args: {}, async execute(args, ctx) {\n\
+                  ctx.metadata({ title: 'half way', metadata: { a: 'y'.repeat(3 << 20) } });\n\
+                  return { output: 'ok', metadata: { a: 'y'.repeat(3 << 20) } } } }";
+    let place = trusted(&[(".opencode/tool/facts.js", tool)]);
+    let done = call(&place, "facts", &json!({}));
+    assert_eq!((&done["status"], &done["output"]), (&json!("completed"), &json!("ok")));
+    assert!(done["metadata"]["omitted"].as_str().unwrap().contains("bytes was left out"));
+    assert!(done.to_string().len() < 4_000, "{}", done.to_string().len());
+    let kept = std::fs::read_dir(place.store()).unwrap().flatten();
+    let sizes: Vec<u64> = kept.map(|entry| entry.metadata().unwrap().len()).collect();
+    assert!(sizes.iter().all(|size| *size < 2 << 20), "{sizes:?}");
+}
+
+#[test]
 fn a_table_of_tools_in_common_js() {
     let table = "const helper = (n) => n * 2;\n\
                  module.exports = {\n\

@@ -19,6 +19,7 @@ use super::told::Told;
 use super::{Holds, Pulse};
 use crate::desk::{Behalf, Desk, Unanswered};
 use crate::error::HostError;
+use crate::facts;
 use crate::words::{Answered, Asked, FromHost, Said, Wish};
 
 /// One message of a host is at most so long; a host that says more at once is ended.
@@ -323,7 +324,7 @@ impl Shared {
     }
 
     fn said(&self, said: Said) {
-        let context = match said {
+        let (said, context) = match said {
             Said::Log { level, text } => {
                 let text = cut(text);
                 let (before, is_told) = self.lines().take(std::time::Instant::now(), &level, text.len());
@@ -333,8 +334,10 @@ impl Shared {
                 }
                 return;
             }
-            Said::Metadata { about, .. } => {
-                self.state().waiting.get(&about).and_then(|waiting| waiting.context.clone())
+            Said::Metadata { about, title, metadata } => {
+                let context = self.state().waiting.get(&about).and_then(|waiting| waiting.context.clone());
+                let (title, metadata) = (title.map(facts::cut), facts::bounded(metadata));
+                (Said::Metadata { about, title, metadata }, context)
             }
         };
         self.desk.heard(said, context);
