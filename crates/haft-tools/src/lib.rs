@@ -57,7 +57,7 @@ pub use plans::plan_file;
 pub use process::{Confinement, Processes, ProfileName};
 pub use search_service::{Provider, Service, ServiceKey, WebSearching};
 pub use services::ToolServices;
-pub use table::builtins;
+pub use table::{builtins, is_builtin};
 pub use todos::topic as todos_topic;
 pub use undoing::{RefusedFile, UndoPlan, plan_undo};
 pub use workspace::{DiskRestorer, Workspace};

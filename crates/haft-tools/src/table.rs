@@ -48,6 +48,11 @@ const TABLE: &[Row] = &[
     Row { name: "undo",      make: |s| made(Undo::new(s)),           action: "edit",      when: never },
 ];
 
+/// Whether a built-in tool has this name.
+pub fn is_builtin(name: &str) -> bool {
+    TABLE.iter().any(|row| row.name == name)
+}
+
 /// The built-in tools, made for one location.
 pub fn builtins(services: &ToolServices) -> Vec<(&'static str, Offer)> {
     let offer = |row: &Row| {

@@ -38,6 +38,9 @@ pub(crate) fn run(
         true => setting.paths.config.clone(),
         false => setting.project().join(".opencode"),
     };
+    if !is_global {
+        refuse_links(&[&home, &home.join(folder), &home.join("types")])?;
+    }
     let path = home.join(folder).join(format!("{name}.ts"));
     create(&path, &text.replace("NAME", name))?;
     let types = home.join(TYPES_AT);
@@ -45,6 +48,21 @@ pub(crate) fn run(
         create(&types, TYPES)?;
     }
     report(terminal, kind, name, &path, is_global || setting.trusted)
+}
+
+/// Refuses to write where a project's links lead: what is there is not this project's.
+fn refuse_links(directories: &[&Path]) -> Result<(), Failure> {
+    for directory in directories {
+        if let Ok(to) = fs::read_link(directory) {
+            let (from, to) = (directory.to_string_lossy(), to.to_string_lossy());
+            let (from, to) = (haft::visible(&from), haft::visible(&to));
+            return Err(Failure::usage(format_args!(
+                "{from} is a link to {to}, and nothing is written through links"
+            ))
+            .hint("put a directory in its place, or make the file for all projects with --global"));
+        }
+    }
+    Ok(())
 }
 
 /// Writes a file that must not be there yet.
@@ -76,6 +94,9 @@ fn report(
         return Ok(Exit::Ok);
     }
     terminal.line(&haft::visible(&path.to_string_lossy()))?;
+    if matches!(kind, NewKind::Tool) && haft_tools::is_builtin(name) {
+        terminal.note(&format!("it takes the place of the built-in {name}, here and for every agent"));
+    }
     if !runs {
         terminal.note("this project is not trusted yet, so its code is not run: haft trust");
     }

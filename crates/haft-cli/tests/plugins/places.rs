@@ -105,3 +105,31 @@ fn one_that_is_begun_for_somebody_works_at_once() {
     let again = place.run(&["new", "tool", "greet"]);
     assert_ne!(again.code, 0, "nothing is written over");
 }
+
+#[test]
+fn one_that_takes_the_place_of_a_built_in_is_made_and_said_to() {
+    let place = trusted(&[]);
+    let ran = place.run(&["new", "tool", "read"]);
+    assert!(ran.code == 0 && ran.err.contains("place of the built-in read"), "{}", ran.err);
+    assert!(!place.run(&["new", "tool", "greet"]).err.contains("built-in"));
+    assert!(!place.run(&["new", "plugin", "glob"]).err.contains("built-in"));
+}
+
+#[test]
+fn nothing_is_made_through_a_link_of_the_project() {
+    for linked in [".opencode", ".opencode/tools", ".opencode/types"] {
+        let place = trusted(&[]);
+        std::fs::create_dir_all(place.outside()).unwrap();
+        let at = place.ws().join(linked);
+        std::fs::create_dir_all(at.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(place.outside(), &at).unwrap();
+        let before = std::fs::read_dir(place.outside()).unwrap().count();
+        let ran = place.run(&["new", "tool", "foo"]);
+        assert!(
+            ran.code == 2 && ran.err.contains("is a link to") && ran.err.contains("hint:"),
+            "{}",
+            ran.err
+        );
+        assert_eq!(std::fs::read_dir(place.outside()).unwrap().count(), before, "{linked}");
+    }
+}
