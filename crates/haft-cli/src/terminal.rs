@@ -50,6 +50,11 @@ impl Terminal {
         std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
     }
 
+    /// Whether what is printed is seen by a person, and not read by a program.
+    pub(crate) fn is_seen(self) -> bool {
+        self.out_is_terminal
+    }
+
     pub(crate) fn out(self) -> Style {
         Style(self.color_out)
     }
@@ -65,8 +70,13 @@ impl Terminal {
 
     /// Prints data as it is. A reader that has gone away ends the command without a word.
     pub(crate) fn data(self, text: &str) -> Result<(), Failure> {
+        self.bytes(text.as_bytes())
+    }
+
+    /// The same for what may be no text.
+    pub(crate) fn bytes(self, bytes: &[u8]) -> Result<(), Failure> {
         let mut out = std::io::stdout().lock();
-        match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        match out.write_all(bytes).and_then(|()| out.flush()) {
             Ok(()) => Ok(()),
             Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Err(Failure::unheard()),
             Err(error) => Err(error.into()),

@@ -53,9 +53,23 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, args: &OutputArgs
             })?;
             kept.iter().try_for_each(|(number, line)| print(terminal, *number, line))
         }
+        // A program gets what there is, byte for byte.
+        (None, None, None) if !terminal.json && !terminal.is_seen() => copy(reader, terminal),
         (None, None, None) => each(reader, |number, line| print(terminal, number, line).map(|()| true)),
     }?;
     Ok(Exit::Ok)
+}
+
+fn copy(mut reader: impl BufRead, terminal: Terminal) -> Result<(), Failure> {
+    loop {
+        let bytes = reader.fill_buf()?;
+        let length = bytes.len();
+        if length == 0 {
+            return Ok(());
+        }
+        terminal.bytes(bytes)?;
+        reader.consume(length);
+    }
 }
 
 fn print(terminal: Terminal, number: u64, line: &str) -> Result<(), Failure> {

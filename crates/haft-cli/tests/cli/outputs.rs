@@ -45,6 +45,15 @@ fn what_was_not_shortened_is_printed_from_the_record() {
 }
 
 #[test]
+fn a_program_gets_exactly_the_bytes() {
+    let place = Place::new();
+    let done = place.run(&["call", "todowrite", r#"{"todos":[]}"#, "--json"]).json();
+    let (call, shown) = (done["call"].as_str().unwrap(), done["output"].as_str().unwrap());
+    assert!(!shown.ends_with('\n'), "{shown:?}");
+    assert_eq!(place.run(&["output", call]).out, shown);
+}
+
+#[test]
 fn gc_says_what_is_where() {
     let place = Place::new();
     place.file("a.txt", "hello\n");
