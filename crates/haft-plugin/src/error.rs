@@ -1,7 +1,7 @@
 //! What can go wrong with a host, told apart by whose fault it is.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,6 +10,9 @@ use serde_json::Value;
 
 use crate::source_place::{LineColumn, Source};
 use crate::words::{InputIssue, Problem};
+
+/// Directories that every host has for itself.
+const PRIVATE: [&str; 2] = ["/tmp", "/var/tmp"];
 
 /// Why nothing came of a request to a host.
 #[derive(Debug, thiserror::Error)]
@@ -61,6 +64,8 @@ pub struct Fault {
     pub is_unsupported: bool,
     /// The export that is wrong, by which its place can be found.
     pub(crate) export: Option<String>,
+    /// Whether it is the file itself that was not found, and nothing that it imports.
+    pub(crate) is_missing: bool,
     /// Whether it took so long to find this out that the same content is not tried again by itself.
     pub(crate) is_remembered: bool,
 }
@@ -74,11 +79,12 @@ impl Fault {
             fix: None,
             is_unsupported: false,
             export: None,
+            is_missing: false,
             is_remembered: false,
         }
     }
 
-    pub(crate) fn of(mut self, file: &std::path::Path) -> Fault {
+    pub(crate) fn of(mut self, file: &Path) -> Fault {
         self.file = Some(file.to_owned());
         self
     }
@@ -97,6 +103,20 @@ impl Fault {
             }
             _ => self,
         }
+    }
+
+    /// What is really wrong where a file that is there was not found: its code does not see what we see.
+    pub(crate) fn of_unseen(self, file: &Path) -> Fault {
+        let real = match file.canonicalize() {
+            Ok(real) if self.is_missing => real,
+            Ok(_) | Err(_) => return self,
+        };
+        let why = match PRIVATE.iter().find(|private| real.starts_with(private)) {
+            Some(private) => format!("{private} is private and empty for its code"),
+            None => "the sandbox does not show that to its code".to_owned(),
+        };
+        let message = format!("it is really {}, and {why}", real.display());
+        Fault { message, ..self }.fix("move or copy it next to the link, or to a directory that lasts")
     }
 
     pub(crate) fn fix(mut self, fix: impl Into<String>) -> Fault {
@@ -132,8 +152,11 @@ impl From<Problem> for HostError {
                     true => "put bun or node on the PATH, which haft then runs it with".to_owned(),
                     false => install(&module),
                 };
+                // The file itself is asked for by its whole path, and by nobody.
+                let path = Path::new(&module);
+                let is_missing = file.as_deref().map_or(path.is_absolute(), |file| file == path);
                 let fault = Fault::new(message).fix(fix);
-                HostError::Load(Fault { file, place, is_unsupported: unsupported, ..fault })
+                HostError::Load(Fault { file, place, is_unsupported: unsupported, is_missing, ..fault })
             }
             Problem::Input { issues, message } => {
                 HostError::Input(Invalid { issues: issues.into_iter().map(issue).collect(), words: message })
@@ -179,7 +202,7 @@ fn issue(InputIssue { path, message }: InputIssue) -> Issue {
 
 impl HostError {
     /// As a call ends with it: what the tool's code says is a failure, what the engine does is a defect.
-    pub(crate) fn of_call(self, file: &std::path::Path) -> ToolError {
+    pub(crate) fn of_call(self, file: &Path) -> ToolError {
         let named = |what: String| ToolError::defect(format!("the tool in {}: {what}", file.display()));
         match self {
             HostError::Input(invalid) => ToolError::Invalid(invalid),

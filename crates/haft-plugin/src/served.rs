@@ -309,7 +309,10 @@ async fn start(house: &Arc<House>, file: &CodeFile, engine: Engine) -> Result<(H
         json!({ "do": "load", "file": file.path, "as": role, "options": file.options, "input": house.input });
     let patience = Patience { answer: house.limits.load, busy: house.limits.busy };
     let loaded = host.request(told, None, patience).await.map_err(|error| match error {
-        HostError::Load(fault) if fault.file.is_none() => HostError::Load(fault.of(&file.path)),
+        HostError::Load(fault) => {
+            let fault = if fault.file.is_none() { fault.of(&file.path) } else { fault };
+            HostError::Load(fault.of_unseen(&file.path))
+        }
         other => other,
     });
     let loaded = loaded.and_then(|answer| {

@@ -166,6 +166,23 @@ fn files_that_are_no_text_or_not_there() {
 }
 
 #[test]
+fn a_link_to_what_the_code_does_not_see_is_told_as_that() {
+    let place = trusted(&[]);
+    let elsewhere = tempfile::tempdir_in("/var/tmp").unwrap();
+    let real = elsewhere.path().canonicalize().unwrap().join("real.js");
+    std::fs::write(&real, GOOD).unwrap();
+    std::fs::create_dir_all(place.ws().join(".opencode/tool")).unwrap();
+    for (name, engine) in [("mine.js", "embedded"), ("its.js", "node")] {
+        std::os::unix::fs::symlink(&real, place.ws().join(".opencode/tool").join(name)).unwrap();
+        place.global_config(&format!(r#"{{ "plugins": {{ "engine": {{ "{name}": "{engine}" }} }} }}"#));
+        let told = checked(&place, name)["errors"][0].clone();
+        let (message, fix) = (told["message"].as_str().unwrap(), told["fix"].as_str().unwrap());
+        assert!(message.contains(real.to_str().unwrap()) && message.contains("private"), "{told:#}");
+        assert!(fix.contains("move"), "{told:#}");
+    }
+}
+
+#[test]
 fn a_mistake_is_mended_by_editing_the_file() {
     let place = trusted(&[(".opencode/tool/late.js", "export default {")]);
     assert_eq!(place.run(&["call", "late"]).code, 7);
