@@ -180,3 +180,20 @@ fn a_plugin_that_logs_without_end_is_cut_short() {
     let left_out: usize = counted.map(|count| count.parse::<usize>().unwrap()).sum();
     assert_eq!(lines + left_out, 5000, "{}", ran.err.lines().last().unwrap());
 }
+
+#[test]
+fn buffers_under_node_are_held_by_the_limit_of_commands() {
+    let tool = "export default { description: 'd', args: {}, async execute() {\n\
+                  const held = []; try { for (let i = 0; i < 64; i++) held.push(Buffer.alloc(64 << 20)) }\n\
+                  catch (error) { return `${held.length} ${error.name}` }\n\
+                  return 'all' } }";
+    let place = trusted(&[(".opencode/tool/hoards.js", tool)]);
+    let memory = 1 << 30;
+    place.global_config(&format!(
+        r#"{{ "plugins": {{ "engine": {{ "hoards.js": "node" }} }}, "sandbox": {{ "memory": {memory} }} }}"#
+    ));
+    let told = output(&place, "hoards", &json!({}));
+    let (held, error) = told.split_once(' ').unwrap_or_else(|| panic!("{told}"));
+    let held: u64 = held.parse().unwrap();
+    assert!(held > 0 && held * (64 << 20) < memory && error == "RangeError", "{told}");
+}
