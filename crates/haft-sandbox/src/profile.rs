@@ -196,6 +196,13 @@ impl Profile {
         self
     }
 
+    /// Protects in a directory within a writable one what makes later programs run something.
+    #[must_use]
+    pub fn with_protected(mut self, directory: &Path) -> Profile {
+        self.protected.extend(defaults::protected(directory));
+        self
+    }
+
     /// Variables that make up for what the sandbox lacks. They are suggestions; the caller decides.
     pub fn suggested_env(&self, level: Level) -> Vec<(&'static str, String)> {
         if self.access == Access::Full {

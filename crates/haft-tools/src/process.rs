@@ -46,6 +46,8 @@ pub struct Processes {
     pub home: Option<PathBuf>,
     /// What no command may look into.
     pub hidden: Vec<PathBuf>,
+    /// Directories whose configuration is believed wherever they lie, so that no command may change it.
+    pub believed: Vec<PathBuf>,
     /// How commands are confined.
     pub confinement: Confinement,
     /// How long a command may take unless it says otherwise.
@@ -104,6 +106,7 @@ impl Processes {
             shell: None,
             home: None,
             hidden: Vec::new(),
+            believed: Vec::new(),
             confinement: Confinement::default(),
             timeout: Duration::from_secs(120),
             background_after: None,

@@ -8,6 +8,8 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::guard::Guard;
+use super::pins::pins;
 use super::told::Told;
 use super::{helper, launch, supervise, sys};
 use crate::profile::{Network, Temp};
@@ -24,7 +26,8 @@ pub(crate) fn installed() -> Option<PathBuf> {
 /// What bubblewrap has to know besides what is to be run.
 #[derive(Clone, Copy)]
 pub(super) struct Wrapping<'a> {
-    pub(super) read_only: &'a [PathBuf],
+    /// What is protected.
+    pub(super) guard: &'a Guard,
     /// Where it says what it cannot do.
     pub(super) complaints: &'a OwnedFd,
 }
@@ -38,7 +41,7 @@ pub(super) fn become_it(spec: &Spec, wrapping: Wrapping<'_>, results: &OwnedFd) 
 }
 
 fn try_become_it(spec: &Spec, wrapping: Wrapping<'_>, results: &OwnedFd) -> std::io::Result<std::io::Error> {
-    let Wrapping { read_only, complaints } = wrapping;
+    let Wrapping { guard, complaints } = wrapping;
     let program = spec.bubblewrap.as_deref().ok_or_else(|| std::io::Error::other("it is not installed"))?;
     let me = std::env::current_exe()?;
     let instruction = launch::instruction(spec)?;
@@ -47,7 +50,7 @@ fn try_become_it(spec: &Spec, wrapping: Wrapping<'_>, results: &OwnedFd) -> std:
     let stderr = std::io::stderr().as_fd().try_clone_to_owned()?;
     rustix::stdio::dup2_stderr(complaints)?;
     let mut command = Command::new(program);
-    command.args(arguments(spec, read_only, &me)).arg("--").arg(&me).arg(helper::INNER);
+    command.args(arguments(spec, guard, &me)).arg("--").arg(&me).arg(helper::INNER);
     let kept = vec![instruction, results, stderr];
     command.args(kept.iter().map(|fd| fd.as_raw_fd().to_string()));
     sys::inherit(&mut command, kept);
@@ -55,7 +58,7 @@ fn try_become_it(spec: &Spec, wrapping: Wrapping<'_>, results: &OwnedFd) -> std:
     Ok(command.env_clear().exec())
 }
 
-fn arguments(spec: &Spec, read_only: &[PathBuf], me: &Path) -> Vec<OsString> {
+fn arguments(spec: &Spec, guard: &Guard, me: &Path) -> Vec<OsString> {
     let profile = &spec.profile;
     let mut args: Vec<OsString> = ["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts"]
         .iter()
@@ -88,12 +91,9 @@ fn arguments(spec: &Spec, read_only: &[PathBuf], me: &Path) -> Vec<OsString> {
         mount("--bind", root, root);
     }
     // Directories that hold something protected could be renamed with it, unless they are mounts themselves.
-    for path in read_only {
-        let root = profile.writable.iter().find(|root| path.starts_with(root));
-        let between = path.ancestors().skip(1).take_while(|part| root.is_some_and(|root| root != part));
-        between.collect::<Vec<_>>().iter().rev().for_each(|part| mount("--bind", part, part));
-    }
-    read_only.iter().for_each(|path| mount("--ro-bind", path, path));
+    let held = guard.read_only.iter().chain(guard.looked_after());
+    pins(&profile.writable, held).iter().for_each(|part| mount("--bind", part, part));
+    guard.read_only.iter().for_each(|path| mount("--ro-bind", path, path));
     mount("--ro-bind", me, me);
     for path in profile.hidden.iter().filter(|path| !granted(path)) {
         mount("--ro-bind", if path.is_dir() { no_directory } else { no_file }, path);

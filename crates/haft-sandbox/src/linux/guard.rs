@@ -61,6 +61,12 @@ impl Guard {
         Ok(guard)
     }
 
+    /// Paths at which nothing is mounted: whoever put something else in the place of a directory above them would lead
+    /// those astray who look after them.
+    pub(super) fn looked_after(&self) -> impl Iterator<Item = &PathBuf> {
+        self.unwanted.iter().chain(self.links.iter().map(|(path, _)| path))
+    }
+
     /// Whether [`undo`](Guard::undo) is to be called from time to time.
     pub(super) fn is_watchful(&self) -> bool {
         !self.unwanted.is_empty()

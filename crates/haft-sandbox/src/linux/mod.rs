@@ -13,6 +13,7 @@ mod launch;
 mod limits;
 mod loopback;
 mod memory;
+mod pins;
 mod probe;
 mod proxy;
 mod remembered;

@@ -8,26 +8,34 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, openat, unlinkat};
+use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, ResolveFlags, openat, openat2, renameat, unlinkat};
 
 /// How deep a directory is removed. A deeper one keeps its harmless name.
 const DEPTH_MAX: usize = 256;
 
 /// Moves something out of its place at once, whatever it is; returns where it is now, if it is still anywhere.
 pub(super) fn displace(path: &Path, number: usize) -> Option<PathBuf> {
-    if fs::remove_file(path).is_ok() {
+    let (above, name) = (open_above(path).ok()?, path.file_name()?);
+    if unlinkat(&above, name, AtFlags::empty()).is_ok() {
         return None;
     }
     // A directory may be large, or locked against being emptied; its name can be changed all the same.
     let aside = path.with_file_name(format!(".haft-removed-{}-{number}", std::process::id()));
-    fs::rename(path, &aside).ok().map(|()| aside)
+    renameat(&above, name, &above, aside.file_name()?).ok().map(|()| aside)
+}
+
+/// Opens the directory that something is in. No link is followed to it: a command could have put one there that leads
+/// to where it may change nothing itself.
+fn open_above(path: &Path) -> io::Result<OwnedFd> {
+    let above = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    Ok(openat2(CWD, above, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?)
 }
 
 /// Removes a directory with all below, even where its modes forbid it. No link is followed.
 pub(super) fn remove(path: &Path) -> io::Result<()> {
-    let (Some(above), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
-    let above = openat(CWD, above, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-    remove_at(&above, Path::new(name), DEPTH_MAX)
+    let Some(name) = path.file_name() else { return Ok(()) };
+    remove_at(&open_above(path)?, Path::new(name), DEPTH_MAX)
 }
 
 fn remove_at(above: &OwnedFd, name: &Path, depth: usize) -> io::Result<()> {

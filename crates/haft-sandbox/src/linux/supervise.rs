@@ -87,17 +87,16 @@ pub(super) fn run(spec: &Spec, guard: &Guard, channel: &UnixStream, signals: &Si
 }
 
 fn run_once(spec: &Spec, guard: &Guard, channel: &UnixStream, signals: &Signals) -> io::Result<Ended> {
-    let read_only = &guard.read_only;
     let (result, results) = pipe_with(PipeFlags::CLOEXEC)?;
     let (complaint, complaints) = pipe_with(PipeFlags::CLOEXEC)?;
     let group = spec.profile.limits.memory_bytes.and_then(Group::make);
     let (head, proxy) = match (spec.profile.access, spec.level) {
         (Access::Full, _) => (bare(spec, results, Kind::Free, group.as_ref())?, None),
         (Access::Confined, Level::Namespaces) => {
-            in_namespaces(spec, read_only, results, signals, group.as_ref())?
+            in_namespaces(spec, guard, results, signals, group.as_ref())?
         }
         (Access::Confined, Level::Bubblewrap) => {
-            let wrapping = Wrapping { read_only, complaints: &complaints };
+            let wrapping = Wrapping { guard, complaints: &complaints };
             (bare(spec, results, Kind::Wrapped(wrapping), group.as_ref())?, None)
         }
         (Access::Confined, Level::LandlockOnly) => {
@@ -127,12 +126,16 @@ fn run_once(spec: &Spec, guard: &Guard, channel: &UnixStream, signals: &Signals)
 
 fn in_namespaces(
     spec: &Spec,
-    read_only: &[PathBuf],
+    guard: &Guard,
     results: OwnedFd,
     signals: &Signals,
     group: Option<&Group>,
 ) -> io::Result<(Head, Option<Proxy>)> {
-    let around = Surroundings { read_only: read_only.to_vec(), sockets: sockets() };
+    let around = Surroundings {
+        read_only: guard.read_only.clone(),
+        looked_after: guard.looked_after().cloned().collect(),
+        sockets: sockets(),
+    };
     let (ours, theirs) = UnixStream::pair()?;
     let mut flags = libc::CLONE_NEWUSER
         | libc::CLONE_NEWNS

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
 use rustix::mount::{MountFlags, MoveMountFlags, OpenTreeFlags, mount, move_mount, open_tree};
 
+use super::pins::pins;
 use super::sys::{MountChange, mount_setattr};
 use super::{caches, device, limits};
 use crate::profile::{Profile, Temp};
@@ -38,6 +39,8 @@ const KEPT_OF_RUN: &[&str] = &[
 pub(super) struct Surroundings {
     /// Protected paths, all of which exist.
     pub(super) read_only: Vec<PathBuf>,
+    /// Protected paths at which nothing is mounted.
+    pub(super) looked_after: Vec<PathBuf>,
     /// Sockets of the host's services that have a path.
     pub(super) sockets: Vec<PathBuf>,
 }
@@ -76,7 +79,10 @@ pub(super) fn make(profile: &Profile, around: &Surroundings) -> Result<View, Vie
     lay(readable, attribute(READ_ONLY | HARMLESS))?;
     writable.extend(cache_layers(profile, Within::Nothing));
     lay(roots, attribute(HARMLESS))?;
-    pin(profile, around.read_only.iter().chain(below.iter().copied()))?;
+    let held = around.read_only.iter().chain(&around.looked_after).chain(below.iter().copied());
+    let pins = pins(&profile.writable, held);
+    let is_no_root = |path: &&PathBuf| !profile.writable.contains(path);
+    pins.iter().filter(is_no_root).try_for_each(|path| over(path, attribute(HARMLESS)))?;
     around.read_only.iter().try_for_each(|path| over(path, attribute(READ_ONLY | HARMLESS)))?;
     writable.extend(cache_layers(profile, Within::Roots));
     below.into_iter().try_for_each(|path| mask.cover(path))?;
@@ -215,22 +221,6 @@ fn mount_point(path: &Path, tree: &OwnedFd) -> Result<(), ViewError> {
     } else {
         fs::write(path, "").map_err(at("make", path))
     }
-}
-
-/// Makes every directory between a root and what is held in it a mount, because a directory that is not one could
-/// be renamed together with what is mounted in it.
-fn pin<'a>(profile: &Profile, held: impl Iterator<Item = &'a PathBuf>) -> Result<(), ViewError> {
-    let mut pins = Vec::new();
-    for path in held {
-        let above = path.ancestors().skip(1);
-        pins.extend(above.take_while(|part| {
-            let inside = profile.writable.iter().any(|root| part.starts_with(root));
-            inside && !profile.writable.iter().any(|root| root == part)
-        }));
-    }
-    pins.sort();
-    pins.dedup();
-    pins.into_iter().try_for_each(|path| over(path, attribute(HARMLESS)))
 }
 
 /// Lays a path over itself with other attributes.

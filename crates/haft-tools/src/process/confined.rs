@@ -42,7 +42,7 @@ impl ConfinedCommand {
         let (profile, (wished, shown, absent), unconfined) = match confinement.profile {
             ProfileName::FullAccess => (profile, none, None),
             ProfileName::ReadOnly | ProfileName::WorkspaceWrite => {
-                let profile = allow_what_is_agreed(profile, workspace, &command);
+                let profile = allow_what_is_agreed(profile, processes, workspace, &command);
                 let Widened { profile, questions, shown, absent } =
                     wishes.widen(profile, processes, workspace, command.script())?;
                 match processes.sandbox().check(&profile) {
@@ -152,16 +152,45 @@ fn located(processes: &Processes, workspace: &Workspace) -> Profile {
     profile.hidden.extend(processes.hidden.iter().cloned());
     profile.limits.memory_bytes = processes.confinement.memory_bytes.or(profile.limits.memory_bytes);
     for path in &processes.confinement.writable {
-        profile = profile.with_writable(path.clone());
+        profile = with_writable(profile, processes, path);
     }
+    for directory in between(workspace) {
+        profile = profile.with_protected(directory);
+    }
+    profile = protect_believed(profile, processes, workspace.base());
     let executed = workspace.executed_by_git().into_iter();
     profile.protected.extend(executed.map(|path| Protected { path, absent: Absent::Remove }));
     profile
 }
 
+/// The directories between the repository's root and the working directory, whose configuration is read too.
+fn between(workspace: &Workspace) -> impl Iterator<Item = &Path> {
+    let (root, directory) = (workspace.base(), workspace.directory());
+    directory.ancestors().skip(1).take_while(move |level| level.starts_with(root) && *level != root)
+}
+
+/// Lets one more path be changed, except for what makes later programs run something and what haft itself believes.
+pub(super) fn with_writable(profile: Profile, processes: &Processes, path: &Path) -> Profile {
+    protect_believed(profile.with_writable(path.to_owned()), processes, path)
+}
+
+/// Protects what is believed below a directory that may be changed, which is protected itself.
+fn protect_believed(profile: Profile, processes: &Processes, within: &Path) -> Profile {
+    let real = within.canonicalize();
+    let within = real.as_deref().unwrap_or(within);
+    let believed = processes.believed.iter();
+    let below = believed.filter(|directory| directory.starts_with(within) && *directory != within);
+    below.fold(profile, |profile, directory| profile.with_protected(directory))
+}
+
 /// What a person agrees to outside the workspace is what the kernel permits there, and no more. To work in a directory
 /// is to read it: changing what the script does not name takes a wish.
-fn allow_what_is_agreed(mut profile: Profile, workspace: &Workspace, command: &CommandTarget) -> Profile {
+fn allow_what_is_agreed(
+    mut profile: Profile,
+    processes: &Processes,
+    workspace: &Workspace,
+    command: &CommandTarget,
+) -> Profile {
     let outside = command.outside(workspace);
     let workdir = (!command.workdir().is_inside()).then(|| (command.workdir().real().to_owned(), false));
     for (path, changes) in outside.into_iter().chain(workdir) {
@@ -170,7 +199,7 @@ fn allow_what_is_agreed(mut profile: Profile, workspace: &Workspace, command: &C
         match (there, changes) {
             // The whole file system is nobody's to change; who names it mostly wants to look.
             (Some(there), true) if there.parent().is_some() => {
-                profile = profile.with_writable(there.to_owned());
+                profile = with_writable(profile, processes, there);
             }
             (Some(_), _) if path.exists() && path.parent().is_some() => profile.readable.push(path),
             (Some(_) | None, _) => {}

@@ -6,6 +6,7 @@ use std::process::{Child, Stdio};
 
 use haft_sandbox::{Network, Program, Watch};
 
+use super::confined::with_writable;
 use super::{FilterError, Processes, ProfileName};
 
 /// A program that was started to serve, with our ends of its streams. When the watch is dropped, it is killed with
@@ -25,7 +26,7 @@ impl Processes {
         let mut profile = self.looking(None, readable);
         if self.confinement.profile != ProfileName::FullAccess {
             for path in &self.confinement.writable {
-                profile = profile.with_writable(path.clone());
+                profile = with_writable(profile, self, path);
             }
             if self.confinement.network {
                 profile.network = Network::Host;

@@ -8,6 +8,7 @@ use haft::permission::{Question, Resource};
 use haft_sandbox::{HostGrant, Level, Network, Profile};
 
 use super::Processes;
+use super::confined::with_writable;
 use crate::workspace::{Kind, Place, ResolveError, Workspace};
 
 /// What a command asks for.
@@ -127,7 +128,7 @@ impl Widened {
         match place.kind() {
             Kind::File | Kind::Directory => {
                 let profile = std::mem::replace(&mut self.profile, Profile::read_only());
-                self.profile = profile.with_writable(real.to_owned());
+                self.profile = with_writable(profile, processes, real);
             }
             Kind::Missing | Kind::Special(_) => self.absent.push(real.to_owned()),
         }
