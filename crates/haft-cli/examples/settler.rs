@@ -141,7 +141,6 @@ async fn plugins(directory: &str, registry: &Registry, gate: &Gate) -> Plugins {
         action_of: haft_tools::action_of,
         places: Places { directories: vec![(configuration, Owner::Person)], ..Places::default() },
         reserved: Vec::new(),
-        is_trusted: true,
         engines: Vec::new(),
         limits: PluginLimits::default(),
         directory: directory.into(),

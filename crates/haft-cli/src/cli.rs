@@ -128,7 +128,8 @@ pub(crate) enum Command {
     Trust {
         #[command(subcommand)]
         command: Option<TrustCommand>,
-        /// The project; the one around the working directory unless given
+        /// The directory; the project around the working directory unless given, or that directory itself where the
+        /// project is trusted already
         #[arg(value_name = "DIR")]
         directory: Option<PathBuf>,
         /// Trusts even the home directory or the root of the disk

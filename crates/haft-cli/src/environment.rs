@@ -57,6 +57,7 @@ pub(crate) fn processes(setting: &Setting) -> Result<Processes, Failure> {
     processes.shell = shell(setting)?;
     processes.home = setting.env.home();
     processes.hidden = setting.paths.own().to_vec();
+    processes.believed = setting.trusted.directories().to_vec();
     processes.confinement = confinement(setting)?;
     processes.level_max = level_max(setting)?;
     processes.trial = Some(setting.paths.data.join("sandbox.tried"));

@@ -429,7 +429,7 @@ fn after_change(
     processes: &Arc<Processes>,
     languages: &Languages,
 ) -> Arc<[Arc<dyn AfterChange>]> {
-    let entries = setting.config.formatters().filter(|_| setting.trusted);
+    let entries = setting.config.formatters().filter(|_| setting.is_trusted());
     let formatters = entries.map(|entries| {
         let (workspace, processes) = (workspace.clone(), processes.clone());
         let formatters = Formatters::new(workspace, processes, &entries, setting.config.formatting_time());
@@ -449,7 +449,9 @@ fn after_change(
 fn languages(setting: &Setting, workspace: &Workspace, processes: &Arc<Processes>) -> Languages {
     let entries = match setting.config.languages() {
         LanguageWords::Off => return Languages::Off,
-        LanguageWords::On(_) | LanguageWords::Silence if !setting.trusted => return Languages::Untrusted,
+        LanguageWords::On(_) | LanguageWords::Silence if !setting.is_trusted() => {
+            return Languages::Untrusted;
+        }
         LanguageWords::On(entries) => entries,
         LanguageWords::Silence => Vec::new(),
     };

@@ -23,6 +23,7 @@ mod shorthand;
 mod skills;
 mod terminal;
 mod trust;
+mod trusted;
 
 use std::process::ExitCode;
 

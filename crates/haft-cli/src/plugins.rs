@@ -12,6 +12,7 @@ mod logins;
 mod messages;
 mod streams;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +23,7 @@ use haft_plugin::{Engine, Owner, Parts, Places, PluginLimits, Plugins, Spec};
 use haft_tools::hosting::Hosting;
 use serde_json::{Value, json};
 
-use crate::config;
+use crate::config::{self, Directory, Standing};
 use crate::setting::Setting;
 pub(crate) use chat::ChatPlugins;
 pub(crate) use client::{Client, Sessions};
@@ -70,7 +71,6 @@ pub(crate) fn of(
         action_of: haft_tools::action_of,
         reserved: config::GUARDED.into_iter().chain(OWN_ACTIONS).collect(),
         places: if is_off(setting) { Places::default() } else { places(setting) },
-        is_trusted: setting.trusted,
         engines: words.engines,
         limits: PluginLimits {
             call: seconds(words.seconds, limits.call),
@@ -95,29 +95,30 @@ pub(crate) fn are_there(setting: &Setting) -> bool {
 
 /// Where files with code may be.
 fn places(setting: &Setting) -> Places {
-    let owner = |layer: Layer| if layer == Layer::Project { Owner::Project } else { Owner::Person };
+    let projects = |is_trusted: bool| if is_trusted { Owner::Project } else { Owner::Stranger };
+    let of_level =
+        |level: Option<PathBuf>| level.map_or(Owner::Person, |level| projects(setting.trusted.holds(&level)));
     let directories =
         config::directories(&setting.env, &setting.paths, &setting.directory, setting.project());
     let directories: Vec<(PathBuf, Owner)> =
-        directories.into_iter().map(|(path, layer)| (path, owner(layer))).collect();
+        directories.into_iter().map(|directory| (directory.path, of_level(directory.level))).collect();
     let mut specs: Vec<Spec> = Vec::new();
     for named in setting.config.plugin_specs() {
         let source = setting.config.sources().iter().find(|source| source.name == named.source);
-        let layer = source.map_or(Layer::Global, |source| source.layer);
+        let owner = match source {
+            Some(source) if source.layer == Layer::Project => projects(source.standing == Standing::Full),
+            Some(_) | None => Owner::Person,
+        };
         let directory = source.and_then(|source| source.path.as_deref()).and_then(Path::parent);
         let directory = directory.unwrap_or(&setting.directory).to_owned();
-        let spec = Spec {
-            name: expanded(setting, &named.name),
-            options: named.options,
-            directory,
-            owner: owner(layer),
-        };
+        let spec = Spec { name: expanded(setting, &named.name), options: named.options, directory, owner };
         // A package that is named again is the one that was named last.
         specs.retain(|known| known.name != spec.name);
         specs.push(spec);
     }
-    specs.sort_by_key(|spec| spec.owner == Owner::Project);
-    Places { directories, specs, project: Some(setting.project().clone()) }
+    specs.sort_by_key(|spec| spec.owner != Owner::Person);
+    let project = Some((setting.project().clone(), projects(setting.is_trusted())));
+    Places { directories, specs, project }
 }
 
 fn expanded(setting: &Setting, name: &str) -> String {
@@ -127,11 +128,14 @@ fn expanded(setting: &Setting, name: &str) -> String {
     }
 }
 
-/// Whether a project brings code of its own, which somebody would have to trust.
-pub(crate) fn brings_code(directories: Vec<(PathBuf, Layer)>) -> bool {
-    let projects = directories.into_iter().filter(|(_, layer)| *layer == Layer::Project);
-    let directories = projects.map(|(path, _)| (path, Owner::Project)).collect();
-    !Places { directories, ..Places::default() }.find().0.is_empty()
+/// The directories of a project that bring code of their own, which somebody would have to trust.
+pub(crate) fn levels_with_code(directories: Vec<Directory>) -> BTreeSet<PathBuf> {
+    let brings_code = |path: PathBuf| {
+        let places = Places { directories: vec![(path, Owner::Stranger)], ..Places::default() };
+        !places.find().0.is_empty()
+    };
+    let bringing = |Directory { path, level }: Directory| level.filter(|_| brings_code(path));
+    directories.into_iter().filter_map(bringing).collect()
 }
 
 /// What a plugin is told about where it is.

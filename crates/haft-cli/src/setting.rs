@@ -1,5 +1,6 @@
 //! The setting of a command: directories, configuration and trust. Loading it changes nothing.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,6 +14,7 @@ use crate::paths::{Env, Paths, project_root};
 use crate::plugins;
 use crate::terminal::{Terminal, confirm};
 use crate::trust::Trust;
+use crate::trusted::Trusted;
 
 /// Where a command runs and what holds there.
 pub(crate) struct Setting {
@@ -23,7 +25,7 @@ pub(crate) struct Setting {
     pub(crate) directory: PathBuf,
     /// The root of the git worktree around it, if there is one.
     pub(crate) worktree: Option<PathBuf>,
-    pub(crate) trusted: bool,
+    pub(crate) trusted: Trusted,
     /// Whether custom tools and plugins are left out.
     pub(crate) pure: bool,
     pub(crate) config: Arc<Config>,
@@ -56,16 +58,14 @@ impl Setting {
         };
         let mut trust = Trust::load(&paths, &env).map_err(|error| Failure::new(Exit::Usage, error))?;
         let project = worktree.as_ref().unwrap_or(&directory);
-        let mut trusted = trust.is_trusted(project);
-        let brings_files = config::has_project_files(&env, &paths, &directory, worktree.as_deref());
-        let brings_files = brings_files.map_err(|error| Failure::new(Exit::Usage, error))?
-            || plugins::brings_code(config::directories(&env, &paths, &directory, project));
-        if !trusted && brings_files {
-            trusted = ask_for_trust(&mut trust, project, terminal)?;
-        }
-        let config = Config::load(&env, &paths, &directory, worktree.as_deref(), trusted)
+        let bringing = config::levels_with_files(&env, &paths, &directory, worktree.as_deref());
+        let mut bringing = bringing.map_err(|error| Failure::new(Exit::Usage, error))?;
+        bringing.extend(plugins::levels_with_code(config::directories(&env, &paths, &directory, project)));
+        ask_for_trust(&mut trust, project, &bringing, terminal)?;
+        let trusted = trust.trusted();
+        let config = Config::load(&env, &paths, &directory, worktree.as_deref(), &trusted)
             .map_err(|error| Failure::new(Exit::Usage, error))?;
-        if let Some(file) = config::unsettled(&config).filter(|_| trusted) {
+        if let Some(file) = config::unsettled(&config) {
             let file = haft::visible(&file.to_string_lossy());
             let failure = Failure::usage(format_args!("{file} is just changing, so it is not believed"));
             return Err(failure.hint("try again; if a command that haft runs here makes it, that is in vain"));
@@ -82,7 +82,7 @@ impl Setting {
     /// The same place with what plugins say about it.
     pub(crate) fn with_words(&self, globals: &Globals, words: &[PluginWords]) -> Result<Setting, Failure> {
         let Setting { terminal, env, paths, directory, worktree, trusted, pure, session, .. } = self;
-        let config = Config::load_with(env, paths, directory, worktree.as_deref(), *trusted, words)
+        let config = Config::load_with(env, paths, directory, worktree.as_deref(), trusted, words)
             .map_err(|error| Failure::new(Exit::Usage, error))?;
         let agent = globals.agent.as_deref().unwrap_or_else(|| config.default_agent());
         Ok(Setting {
@@ -91,12 +91,18 @@ impl Setting {
             paths: paths.clone(),
             directory: directory.clone(),
             worktree: worktree.clone(),
-            trusted: *trusted,
+            trusted: trusted.clone(),
             pure: *pure,
             agent: AgentId::parse(agent).map_err(Failure::usage)?,
             session: session.clone(),
             config: Arc::new(config),
         })
+    }
+
+    /// Whether the root of the project is trusted, and with it the project as a whole: what stands further down in files
+    /// of configuration and in files with code counts for itself.
+    pub(crate) fn is_trusted(&self) -> bool {
+        self.trusted.holds(self.project())
     }
 
     /// The root of the project: its worktree, or the working directory.
@@ -130,21 +136,53 @@ fn directory(globals: &Globals) -> Result<PathBuf, Failure> {
     }
 }
 
-fn ask_for_trust(trust: &mut Trust, project: &Path, terminal: Terminal) -> Result<bool, Failure> {
+/// Asks whether to trust what brings configuration or code: the project first, and then what counts for itself in it.
+fn ask_for_trust(
+    trust: &mut Trust,
+    project: &Path,
+    bringing: &BTreeSet<PathBuf>,
+    terminal: Terminal,
+) -> Result<(), Failure> {
+    let trusted = trust.trusted();
+    let strange: Vec<&Path> =
+        bringing.iter().map(PathBuf::as_path).filter(|level| !trusted.holds(level)).collect();
+    if !strange.is_empty() && !trusted.holds(project) && !ask_about(trust, project, None, terminal)? {
+        return Ok(());
+    }
+    let mut below = strange.into_iter().filter(|level| *level != project);
+    below.try_for_each(|level| ask_about(trust, level, Some(project), terminal).map(drop))
+}
+
+/// Asks whether to trust one directory, which lies in a project that is trusted or is one itself.
+fn ask_about(
+    trust: &mut Trust,
+    directory: &Path,
+    within: Option<&Path>,
+    terminal: Terminal,
+) -> Result<bool, Failure> {
+    let shown = haft::visible(&directory.to_string_lossy());
     if terminal.json || !Terminal::is_interactive() {
-        terminal.note(&format!(
-            "note: {} is not trusted, so its configuration can only narrow what is allowed (haft trust)",
-            haft::visible(&project.to_string_lossy())
-        ));
+        terminal.note(&match within {
+            None => format!(
+                "note: {shown} is not trusted, so its configuration can only narrow what is allowed (haft trust)"
+            ),
+            Some(_) => format!(
+                "note: {shown} lies in a trusted project and counts for itself: until it is trusted too, its \
+                 configuration can only narrow what is allowed, and its code is not run (haft trust {shown})"
+            ),
+        });
         return Ok(false);
     }
+    let lies = within.map_or(String::new(), |project| {
+        format!(", beside that of {}", haft::visible(&project.to_string_lossy()))
+    });
     let question = format!(
-        "{} brings its own configuration. Trusting it lets it widen what is allowed and run code.\nTrust it?",
-        haft::visible(&project.to_string_lossy())
+        "{shown} brings its own configuration{lies}. Trusting it lets it widen what is allowed and run code.\n\
+         Trust it?"
     );
     if !confirm(&question) {
         return Ok(false);
     }
-    trust.add(project).map_err(|error| Failure::new(Exit::Usage, error))?;
+    trust.add(directory).map_err(|error| Failure::new(Exit::Usage, error))?;
     Ok(true)
 }

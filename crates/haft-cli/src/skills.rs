@@ -8,7 +8,6 @@
 
 use std::path::{Path, PathBuf};
 
-use haft::permission::Layer;
 use haft_tools::skills::{Owner, SkillPlace, Skills};
 
 use crate::config;
@@ -35,7 +34,8 @@ pub(crate) fn installed(setting: &Setting) -> PathBuf {
 /// The skills that can be found from here.
 pub(crate) fn of(setting: &Setting) -> Skills {
     let root = setting.project();
-    let projects = || Owner::Project { root: root.clone(), is_trusted: setting.trusted };
+    let projects = |is_trusted: bool| Owner::Project { root: root.clone(), is_trusted };
+    let of_level = |level: &Path| projects(setting.trusted.holds(level));
     let mut places = vec![SkillPlace { directory: installed(setting), owner: Owner::Person }];
     let mut add = |directory: PathBuf, owner: Owner| {
         // A directory that is the person's and the project's is the person's.
@@ -49,17 +49,20 @@ pub(crate) fn of(setting: &Setting) -> Skills {
         others.iter().for_each(|name| add(home.join(name).join("skills"), Owner::Person));
     }
     for level in setting.directory.ancestors().take_while(|level| level.starts_with(root)) {
-        others.iter().for_each(|name| add(level.join(name).join("skills"), projects()));
+        others.iter().for_each(|name| add(level.join(name).join("skills"), of_level(level)));
     }
-    for (directory, layer) in config::directories(&setting.env, &setting.paths, &setting.directory, root) {
+    for directory in config::directories(&setting.env, &setting.paths, &setting.directory, root) {
         for name in ["skill", "skills"] {
-            let owner = if layer == Layer::Project { projects() } else { Owner::Person };
-            add(directory.join(name), owner);
+            let owner = directory.level.as_deref().map_or(Owner::Person, of_level);
+            add(directory.path.join(name), owner);
         }
     }
     for path in setting.config.skill_paths() {
         let directory = configured(setting, &path);
-        let owner = if directory.starts_with(root) { projects() } else { Owner::Person };
+        let owner = match directory.starts_with(root) {
+            true => projects(setting.trusted.covers(root, &directory)),
+            false => Owner::Person,
+        };
         add(directory, owner);
     }
     Skills::new(places)

@@ -1,7 +1,8 @@
 //! Which projects the person trusts: a record outside of every repository.
 //!
-//! Trust is for one root: the git root, or the directory itself where there is no git. It says nothing about the
-//! directories above, nor about another repository below. A record that cannot be read trusts nothing and is an error.
+//! Trust is for one directory: mostly the git root, or the directory itself where there is no git. It says nothing about
+//! the directories above, nor about any below, which can be trusted for themselves. A record that cannot be read trusts
+//! nothing and is an error.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
@@ -12,6 +13,7 @@ use serde_json::{Value, json};
 
 use crate::config::{Unread, read_bounded};
 use crate::paths::{Env, Paths};
+use crate::trusted::Trusted;
 
 const VERSION: u64 = 1;
 /// How long another writer is waited for.
@@ -99,9 +101,15 @@ impl Trust {
         })
     }
 
-    /// Whether the project with this root, in which links are resolved, is trusted.
-    pub(crate) fn is_trusted(&self, root: &Path) -> bool {
-        self.for_process || self.projects.iter().any(|trusted| trusted.path == root)
+    /// What is trusted now.
+    pub(crate) fn trusted(&self) -> Trusted {
+        let directories = self.projects.iter().map(|trusted| trusted.path.clone());
+        Trusted::new(self.for_process, directories.collect())
+    }
+
+    /// Whether a directory, in which links are resolved, is on record.
+    pub(crate) fn is_recorded(&self, directory: &Path) -> bool {
+        self.projects.iter().any(|trusted| trusted.path == directory)
     }
 
     /// The trusted projects, in the order in which they were trusted.
@@ -278,12 +286,12 @@ mod tests {
     fn trust_is_recorded_and_withdrawn_outside_of_the_project() {
         let world = world();
         let mut trust = world.trust().unwrap();
-        assert!(!trust.is_trusted(&world.repo()));
-        assert!(trust.add(&world.repo()).unwrap() && trust.is_trusted(&world.repo()));
+        assert!(!trust.trusted().holds(&world.repo()));
+        assert!(trust.add(&world.repo()).unwrap() && trust.trusted().holds(&world.repo()));
         assert!(!trust.add(&world.repo()).unwrap());
 
         let again = world.trust().unwrap();
-        assert!(again.is_trusted(&world.repo()));
+        assert!(again.trusted().holds(&world.repo()));
         assert_eq!(
             again.list().iter().map(|project| project.path.clone()).collect::<Vec<_>>(),
             [world.repo()]
@@ -292,7 +300,7 @@ mod tests {
         assert_eq!(fs::read_dir(world.repo()).unwrap().count(), 1);
 
         assert!(trust.remove(&world.repo()).unwrap() && !trust.remove(&world.repo()).unwrap());
-        assert!(!world.trust().unwrap().is_trusted(&world.repo()));
+        assert!(!world.trust().unwrap().trusted().holds(&world.repo()));
     }
 
     #[test]
@@ -300,9 +308,9 @@ mod tests {
         let world = world();
         let mut trust = world.trust().unwrap();
         trust.add(&world.repo()).unwrap();
-        assert!(!trust.is_trusted(&world.repo().join("sub")));
-        assert!(!trust.is_trusted(world.repo().parent().unwrap()));
-        assert!(!trust.is_trusted(&world.repo().with_file_name("repo2")));
+        assert!(!trust.trusted().holds(&world.repo().join("sub")));
+        assert!(!trust.trusted().holds(world.repo().parent().unwrap()));
+        assert!(!trust.trusted().holds(&world.repo().with_file_name("repo2")));
     }
 
     #[test]
@@ -313,16 +321,16 @@ mod tests {
         for wide in [Path::new("/"), &home, home.parent().unwrap()] {
             assert!(matches!(trust.add(wide), Err(TrustError::TooWide { .. })), "{wide:?}");
         }
-        assert!(trust.add_by_force(&home).unwrap() && trust.is_trusted(&home));
+        assert!(trust.add_by_force(&home).unwrap() && trust.trusted().holds(&home));
     }
 
     #[test]
     fn a_variable_trusts_for_the_process_alone() {
         let world = world();
         let env: Env = [("HAFT_TRUST", "1")].into_iter().collect();
-        assert!(Trust::load(&world.paths, &env).unwrap().is_trusted(&world.repo()));
+        assert!(Trust::load(&world.paths, &env).unwrap().trusted().holds(&world.repo()));
         let env: Env = [("HAFT_TRUST", "0")].into_iter().collect();
-        assert!(!Trust::load(&world.paths, &env).unwrap().is_trusted(&world.repo()));
+        assert!(!Trust::load(&world.paths, &env).unwrap().trusted().holds(&world.repo()));
         assert!(!world.paths.state.exists());
     }
 
@@ -356,7 +364,8 @@ mod tests {
             world()
                 .record(r#"{"v":1,"projects":[{"path":"/x","at":1}]}"#)
                 .unwrap()
-                .is_trusted(Path::new("/x"))
+                .trusted()
+                .holds(Path::new("/x"))
         );
     }
 

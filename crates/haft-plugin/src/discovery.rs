@@ -18,8 +18,10 @@ const FILES_MAX: usize = 1000;
 pub enum Owner {
     /// The person's: it is run.
     Person,
-    /// The project's: it is run once the person trusts the project.
+    /// The project's, which the person trusts there: it is run.
     Project,
+    /// The project's, where nobody trusts it: it is known and not run.
+    Stranger,
 }
 
 /// What the exports of a file are.
@@ -75,8 +77,8 @@ pub struct Places {
     pub directories: Vec<(PathBuf, Owner)>,
     /// What the configuration names, in order.
     pub specs: Vec<Spec>,
-    /// The root of the project: what lies in it is the project's, whoever names it.
-    pub project: Option<PathBuf>,
+    /// The root of the project and whose it is: what lies in it is the project's, even if the person names it.
+    pub project: Option<(PathBuf, Owner)>,
 }
 
 impl Places {
@@ -85,9 +87,9 @@ impl Places {
         let is_below = |root: &Path| path.starts_with(root.canonicalize().as_deref().unwrap_or(root));
         let of_person =
             self.directories.iter().any(|(place, owner)| *owner == Owner::Person && is_below(place));
-        match self.project.as_deref().is_some_and(is_below) && !of_person {
-            true => Owner::Project,
-            false => named_by,
+        match &self.project {
+            Some((root, owner)) if named_by == Owner::Person && is_below(root) && !of_person => *owner,
+            Some(_) | None => named_by,
         }
     }
 
@@ -114,10 +116,12 @@ impl Places {
                 Err(fault) => unfound.push(Unfound { spec: spec.clone(), fault }),
             }
         }
-        for owner in [Owner::Person, Owner::Project] {
-            for (directory, _) in self.directories.iter().filter(|(_, whose)| *whose == owner) {
+        for is_persons in [true, false] {
+            let of_them =
+                self.directories.iter().filter(|(_, owner)| (*owner == Owner::Person) == is_persons);
+            for (directory, owner) in of_them {
                 for folder in ["plugin", "plugins"] {
-                    let found = in_folder(&directory.join(folder), Role::Plugin, owner);
+                    let found = in_folder(&directory.join(folder), Role::Plugin, *owner);
                     let is_new = |file: &CodeFile| !plugins.iter().any(|known| known.path == file.path);
                     let new: Vec<CodeFile> = found.into_iter().filter(is_new).collect();
                     plugins.extend(new);

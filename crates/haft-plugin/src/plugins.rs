@@ -39,8 +39,6 @@ pub struct Parts {
     pub reserved: Vec<&'static str>,
     /// Where to look for files.
     pub places: Places,
-    /// Whether the person trusts the project.
-    pub is_trusted: bool,
     /// Which engine runs which file, for those that are not run by the first that can; the last match counts.
     pub engines: Vec<(String, Engine)>,
     /// How far they may go.
@@ -139,7 +137,7 @@ impl Plugins {
             let before = before.filter(|entry| !again || entry.served().is_some());
             let tried_with = self.0.tried_with(wanted);
             let fate = match before {
-                _ if file.owner == Owner::Project && !self.0.parts.is_trusted => Fate::Untrusted,
+                _ if file.owner == Owner::Stranger => Fate::Untrusted,
                 Some(entry) => entry.fate.clone(),
                 None => {
                     let kept = kept.get_or_insert_with(|| self.0.kept());

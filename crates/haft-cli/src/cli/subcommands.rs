@@ -213,11 +213,11 @@ pub(crate) enum SkillCommand {
 
 #[derive(Subcommand)]
 pub(crate) enum TrustCommand {
-    /// Lists trusted projects
+    /// Lists trusted projects, and directories in them that are trusted for themselves
     List,
     /// Withdraws trust from a project
     Forget {
-        /// The project; the one around the working directory unless given
+        /// The directory; the working directory, or else the project around it, unless given
         directory: Option<PathBuf>,
     },
 }

@@ -152,7 +152,8 @@ fn file_names(directory: &Path) -> Vec<String> {
 }
 
 fn project(setting: &Setting) -> String {
-    let trust = if setting.trusted { "trusted" } else { "not trusted: its configuration can only narrow" };
+    let trust =
+        if setting.is_trusted() { "trusted" } else { "not trusted: its configuration can only narrow" };
     format!("{} ({trust})", visible(&setting.project().to_string_lossy()))
 }
 

@@ -47,7 +47,7 @@ pub(crate) fn run(
     if !types.exists() {
         create(&types, TYPES)?;
     }
-    report(terminal, kind, name, &path, is_global || setting.trusted)
+    report(terminal, kind, name, &path, is_global || setting.is_trusted())
 }
 
 /// Refuses to write where a project's links lead: what is there is not this project's.

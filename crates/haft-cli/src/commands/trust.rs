@@ -1,4 +1,4 @@
-//! `haft trust`: trusts a project's own configuration, lists what is trusted, withdraws trust.
+//! `haft trust`: trusts the configuration and the code of a directory, lists what is trusted, withdraws trust.
 
 use std::path::PathBuf;
 
@@ -23,15 +23,20 @@ pub(crate) fn run(
     match command {
         Some(TrustCommand::List) => list(&trust, terminal),
         Some(TrustCommand::Forget { directory }) => {
-            let project = project(globals, directory)?;
+            let project = forgotten(globals, &trust, directory)?;
             let known = trust.remove(&project).map_err(|error| Failure::new(Exit::Defect, error))?;
             if !known {
                 return Err(Failure::usage(format_args!("{} is not trusted", project.display())));
             }
+            for left in trust.list().iter().filter(|left| left.path.starts_with(&project)) {
+                let left = haft::visible(&left.path.to_string_lossy());
+                terminal
+                    .note(&format!("note: {left} is still trusted for itself (haft trust forget {left})"));
+            }
             report(terminal, "forgotten", &project)
         }
         None => {
-            let project = project(globals, directory)?;
+            let project = meant(globals, &trust, directory)?;
             let added = if force { trust.add_by_force(&project) } else { trust.add(&project) };
             added.map_err(|error| Failure::new(Exit::Usage, error))?;
             report(terminal, "trusted", &project)
@@ -39,13 +44,51 @@ pub(crate) fn run(
     }
 }
 
-/// The project around a directory, with every symbolic link resolved.
-fn project(globals: &Globals, directory: Option<PathBuf>) -> Result<PathBuf, Failure> {
-    let given = directory.or_else(|| globals.cwd.clone()).unwrap_or_else(|| PathBuf::from("."));
+/// What is to be trusted, with every symbolic link resolved: the directory that is named, or else the project around the
+/// working directory. Where that is trusted already it is the working directory itself.
+fn meant(globals: &Globals, trust: &Trust, directory: Option<PathBuf>) -> Result<PathBuf, Failure> {
+    let is_named = directory.is_some();
+    let real = found(globals, directory)?;
+    match project_root(&real) {
+        Some(root) if !is_named && !trust.is_recorded(&root) => Ok(root),
+        Some(_) | None => Ok(real),
+    }
+}
+
+/// What is to be trusted no longer. It need not be there any more.
+fn forgotten(globals: &Globals, trust: &Trust, directory: Option<PathBuf>) -> Result<PathBuf, Failure> {
+    let is_named = directory.is_some();
+    let given = given(globals, directory.clone());
+    if is_named
+        && !given.exists()
+        && let Ok(gone) = std::path::absolute(&given)
+    {
+        return Ok(gone);
+    }
+    let real = found(globals, directory)?;
+    match project_root(&real) {
+        Some(root) if !is_named && !trust.is_recorded(&real) => Ok(root),
+        Some(_) | None => Ok(real),
+    }
+}
+
+fn given(globals: &Globals, directory: Option<PathBuf>) -> PathBuf {
+    let base = globals.cwd.clone().unwrap_or_else(|| PathBuf::from("."));
+    match directory {
+        Some(directory) => base.join(directory),
+        None => base,
+    }
+}
+
+fn found(globals: &Globals, directory: Option<PathBuf>) -> Result<PathBuf, Failure> {
+    let given = given(globals, directory);
     let real = given.canonicalize();
     let real =
         real.map_err(|error| Failure::usage(format_args!("cannot find {}: {error}", given.display())))?;
-    Ok(project_root(&real).unwrap_or(real))
+    match real.is_dir() {
+        true => Ok(real),
+        false => Err(Failure::usage(format_args!("{} is not a directory", given.display()))),
+    }
 }
 
 fn list(trust: &Trust, terminal: Terminal) -> Result<Exit, Failure> {

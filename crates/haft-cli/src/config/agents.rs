@@ -26,8 +26,10 @@ pub(crate) enum AgentError {
         /// Those that there are.
         known: String,
     },
-    /// Only the project describes it, and nobody has trusted that.
-    #[error("the agent \"{name}\" is the project's, which is not trusted (haft trust); known are {known}")]
+    /// Only the project describes it, where nobody has trusted it.
+    #[error(
+        "the agent \"{name}\" is the project's, from a directory that is not trusted (haft trust); known are {known}"
+    )]
     Untrusted {
         /// The name.
         name: String,

@@ -44,6 +44,16 @@ pub(crate) struct Source {
     pub(crate) family: Family,
     /// Whose word it is.
     pub(crate) layer: Layer,
+    /// The directory of the project that it stands in, if it is a file of the project.
+    pub(crate) level: Option<PathBuf>,
+}
+
+/// A directory that holds more than files of configuration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Directory {
+    pub(crate) path: PathBuf,
+    /// The directory of the project that it stands in; none, if it is the person's.
+    pub(crate) level: Option<PathBuf>,
 }
 
 /// Where the text of a source is.
@@ -81,7 +91,7 @@ impl Source {
     /// What a plugin says, as a source.
     pub(crate) fn of_plugin(words: &PluginWords) -> Source {
         let (name, content) = (words.name.clone(), Content::Plugin(words.text.clone()));
-        Source { name, content, family: Family::Opencode, layer: Layer::Project }
+        Source { name, content, family: Family::Opencode, layer: Layer::Project, level: None }
     }
 
     /// Whether its text is in a variable.
@@ -105,25 +115,25 @@ pub(crate) fn sources(env: &Env, paths: &Paths, cwd: &Path, root: &Path) -> Resu
     let Persons { dot_opencode, named_directory } = Persons::of(env, paths, cwd);
     let mut sources = Vec::new();
     if let Some(directory) = &paths.opencode {
-        sources.push(file(directory.join("config.json"), Family::Opencode, Layer::Global));
-        sources.extend(in_directory(directory, Layer::Global));
-        sources.extend(agents_in(directory, Layer::Global));
+        sources.push(file(directory.join("config.json"), Family::Opencode, None));
+        sources.extend(in_directory(directory, None));
+        sources.extend(agents_in(directory, None));
     }
-    sources.extend(in_directory(&paths.config, Layer::Global));
-    sources.extend(agents_in(&paths.config, Layer::Global));
+    sources.extend(in_directory(&paths.config, None));
+    sources.extend(agents_in(&paths.config, None));
     sources.extend(named_file(env, cwd, "OPENCODE_CONFIG", Family::Opencode));
     sources.extend(named_file(env, cwd, "HAFT_CONFIG", Family::Haft));
     if !env.is_on("OPENCODE_DISABLE_PROJECT_CONFIG") {
         let (plain, hidden) = of_project(env, paths, cwd, root);
-        sources.extend(plain.iter().flat_map(|directory| in_directory(directory, Layer::Project)));
+        sources.extend(plain.iter().flat_map(|level| in_directory(level, Some(level))));
         for directory in &hidden {
-            sources.extend(in_directory(directory, Layer::Project));
-            sources.extend(agents_in(directory, Layer::Project));
+            sources.extend(in_directory(directory, directory.parent()));
+            sources.extend(agents_in(directory, directory.parent()));
         }
     }
     for directory in [dot_opencode, named_directory].into_iter().flatten() {
-        sources.extend(in_directory(&directory, Layer::Global));
-        sources.extend(agents_in(&directory, Layer::Global));
+        sources.extend(in_directory(&directory, None));
+        sources.extend(agents_in(&directory, None));
     }
     let variables: [Variable; 4] = [
         ("OPENCODE_CONFIG_CONTENT", Family::Opencode, Content::Inline),
@@ -135,22 +145,25 @@ pub(crate) fn sources(env: &Env, paths: &Paths, cwd: &Path, root: &Path) -> Resu
         let Some(value) = env.get(variable) else { continue };
         let text = value.to_str().ok_or(ConfigError::NotText { variable })?;
         let content = content(text.to_owned());
-        sources.push(Source { name: variable.to_owned(), content, family, layer: Layer::Global });
+        let name = variable.to_owned();
+        sources.push(Source { name, content, family, layer: Layer::Global, level: None });
     }
     Ok(sources)
 }
 
 /// The directories that hold more than files of configuration, such as agents and skills, in the order of their
-/// sources, each with whose word it is.
-pub(crate) fn directories(env: &Env, paths: &Paths, cwd: &Path, root: &Path) -> Vec<(PathBuf, Layer)> {
+/// sources.
+pub(crate) fn directories(env: &Env, paths: &Paths, cwd: &Path, root: &Path) -> Vec<Directory> {
     let Persons { dot_opencode, named_directory } = Persons::of(env, paths, cwd);
     let hidden = match env.is_on("OPENCODE_DISABLE_PROJECT_CONFIG") {
         true => Vec::new(),
         false => of_project(env, paths, cwd, root).1,
     };
-    let first = paths.opencode.iter().chain([&paths.config]).cloned().map(|path| (path, Layer::Global));
-    let last = dot_opencode.into_iter().chain(named_directory).map(|path| (path, Layer::Global));
-    first.chain(hidden.into_iter().map(|path| (path, Layer::Project))).chain(last).collect()
+    let persons = |path: PathBuf| Directory { path, level: None };
+    let first = paths.opencode.iter().chain([&paths.config]).cloned().map(persons);
+    let last = dot_opencode.into_iter().chain(named_directory).map(persons);
+    let projects = |path: PathBuf| Directory { level: path.parent().map(Path::to_path_buf), path };
+    first.chain(hidden.into_iter().map(projects)).chain(last).collect()
 }
 
 /// The person's own directories apart from those of the system.
@@ -189,22 +202,34 @@ fn of_project(env: &Env, paths: &Paths, cwd: &Path, root: &Path) -> (Vec<PathBuf
 }
 
 /// The agents that a directory describes in Markdown.
-fn agents_in(directory: &Path, layer: Layer) -> Vec<Source> {
+fn agents_in(directory: &Path, level: Option<&Path>) -> Vec<Source> {
     let source = |file: AgentFile| Source {
         name: shown_path(&file.path),
         content: Content::Agent(file),
         family: Family::Opencode,
-        layer,
+        layer: layer_of(level),
+        level: level.map(Path::to_path_buf),
     };
     markdown::agent_files(directory).into_iter().map(source).collect()
 }
 
-fn in_directory(directory: &Path, layer: Layer) -> [Source; 4] {
-    NAMES.map(|(name, family)| file(directory.join(name), family, layer))
+fn in_directory(directory: &Path, level: Option<&Path>) -> [Source; 4] {
+    NAMES.map(|(name, family)| file(directory.join(name), family, level))
 }
 
-fn file(path: PathBuf, family: Family, layer: Layer) -> Source {
-    Source { name: shown_path(&path), content: Content::File(path), family, layer }
+fn file(path: PathBuf, family: Family, level: Option<&Path>) -> Source {
+    Source {
+        name: shown_path(&path),
+        content: Content::File(path),
+        family,
+        layer: layer_of(level),
+        level: level.map(Path::to_path_buf),
+    }
+}
+
+/// What stands in a directory of the project is its word; all else is the person's.
+fn layer_of(level: Option<&Path>) -> Layer {
+    if level.is_some() { Layer::Project } else { Layer::Global }
 }
 
 /// The file that a variable names. Its own name tells the family; any other name is the variable's.
@@ -216,5 +241,6 @@ fn named_file(env: &Env, cwd: &Path, variable: &'static str, default: Family) ->
         family: known.map_or(default, |(_, family)| *family),
         content: Content::Named { variable, path },
         layer: Layer::Global,
+        level: None,
     })
 }

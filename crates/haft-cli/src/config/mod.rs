@@ -4,7 +4,7 @@
 //! [`parse`] and [`markdown`] make [`node`]s of it that know their places; [`schema`] checks the keys; [`rules`] takes the permission
 //! rules out, [`merge`] joins the rest, and [`idle`] looks at what came of it. Everything is read once.
 //!
-//! Until the person trusts a project, its files can only narrow: their rules count where they are stricter, nothing
+//! Until the person trusts a directory of a project, its files can only narrow: their rules count where they are stricter, nothing
 //! in them is replaced by variables or other files, and none of their other keys has any effect.
 
 mod agents;
@@ -39,7 +39,7 @@ use haft::permission::{Layer, Origin, Rule, Ruleset};
 
 pub(crate) use agents::{Agent, AgentError, AgentMode};
 pub(crate) use defaults::{GUARDED, PERSONS};
-pub(crate) use discover::directories;
+pub(crate) use discover::{Directory, directories};
 pub(crate) use error::{ConfigError, Located};
 pub(crate) use node::Node;
 pub(crate) use permission::{permission_file, permission_rules, plain_rules};
@@ -49,6 +49,7 @@ pub(crate) use settings::LanguageWords;
 pub(crate) use settled::unsettled;
 
 use crate::paths::{Env, Paths};
+use crate::trusted::Trusted;
 use discover::{Content, Source};
 use permission::{Collector, Voice};
 use rules::SourceRules;
@@ -96,7 +97,7 @@ impl Config {
         paths: &Paths,
         cwd: &Path,
         worktree: Option<&Path>,
-        trusted: bool,
+        trusted: &Trusted,
     ) -> Result<Config, ConfigError> {
         Config::load_with(env, paths, cwd, worktree, trusted, &[])
     }
@@ -107,15 +108,16 @@ impl Config {
         paths: &Paths,
         cwd: &Path,
         worktree: Option<&Path>,
-        trusted: bool,
+        trusted: &Trusted,
         words: &[PluginWords],
     ) -> Result<Config, ConfigError> {
         let empty = Text::new("no configuration", "")?;
+        let root = worktree.unwrap_or(cwd);
         let mut loading = Loading {
             env,
             home: paths.home.as_deref(),
             cwd,
-            root: worktree.unwrap_or(cwd),
+            root,
             collector: Collector::new(paths.home.as_deref()),
             config: Config {
                 sources: Vec::new(),
@@ -127,12 +129,13 @@ impl Config {
                 data: paths.data.clone(),
             },
         };
-        let mut sources = discover::sources(env, paths, cwd, worktree.unwrap_or(cwd))?;
+        let mut sources = discover::sources(env, paths, cwd, root)?;
         let files = sources.iter().take_while(|source| !source.is_variable()).count();
         sources.splice(files..files, words.iter().map(Source::of_plugin));
         for source in sources {
+            let level = source.level.as_deref().unwrap_or(root);
             let standing = match source.layer {
-                Layer::Project if !trusted => Standing::Narrowing,
+                Layer::Project if !trusted.holds(level) => Standing::Narrowing,
                 _ => Standing::Full,
             };
             loading.source(source, standing)?;
@@ -197,16 +200,16 @@ pub(crate) fn is_shipped(agent: &str) -> bool {
     shipped::agent(agent).is_some()
 }
 
-/// Whether a project brings configuration of its own, which somebody would have to trust.
-pub(crate) fn has_project_files(
+/// The directories of a project that bring configuration of their own, which somebody would have to trust.
+pub(crate) fn levels_with_files(
     env: &Env,
     paths: &Paths,
     cwd: &Path,
     worktree: Option<&Path>,
-) -> Result<bool, ConfigError> {
+) -> Result<BTreeSet<PathBuf>, ConfigError> {
     let sources = discover::sources(env, paths, cwd, worktree.unwrap_or(cwd))?;
-    let mut projects = sources.iter().filter(|source| source.layer == Layer::Project);
-    Ok(projects.any(|source| source.path().is_some_and(Path::exists)))
+    let are_there = sources.into_iter().filter(|source| source.path().is_some_and(Path::exists));
+    Ok(are_there.filter_map(|source| source.level).collect())
 }
 
 struct Loading<'a> {

@@ -26,7 +26,7 @@ const ALLOW_PRIVATE: [&str; 2] = ["webfetch", "allow_private"];
 pub(crate) enum Standing {
     /// In full.
     Full,
-    /// Only where it is stricter: the project is not trusted.
+    /// Only where it is stricter: the directory it stands in is not trusted.
     Narrowing,
 }
 

@@ -15,6 +15,7 @@ use haft::permission::{Effect, Layer, Resource};
 
 use super::{Config, ConfigError};
 use crate::paths::{Env, Paths, project_root};
+use crate::trusted::Trusted;
 
 /// A home directory, a repository and an environment.
 struct World {
@@ -72,7 +73,8 @@ impl World {
     fn load(&self, trusted: bool) -> Result<Config, ConfigError> {
         let env = self.env();
         let paths = Paths::from_env(&env).unwrap();
-        Config::load(&env, &paths, &self.cwd, project_root(&self.cwd).as_deref(), trusted)
+        let trusted = Trusted::new(trusted, Vec::new());
+        Config::load(&env, &paths, &self.cwd, project_root(&self.cwd).as_deref(), &trusted)
     }
 
     fn trusted(&self) -> Config {

@@ -22,6 +22,7 @@ mod hooks;
 mod loaders;
 mod manifest;
 mod mistakes;
+mod nested;
 mod places;
 mod real;
 mod results;

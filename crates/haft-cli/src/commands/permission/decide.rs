@@ -106,7 +106,8 @@ pub(super) fn list(setting: &Setting) -> Result<Exit, Failure> {
     let style = terminal.out();
     terminal.line(&style.bold(&format!("rules for {} (the last that matches decides)", setting.agent)))?;
     for rule in rules.rules() {
-        let note = if rules.only_narrows(rule) { "   only narrows: the project is not trusted" } else { "" };
+        let note =
+            if rules.only_narrows(rule) { "   only narrows: its directory is not trusted" } else { "" };
         terminal.line(&format!("  {}{note}", line(rule)))?;
     }
     terminal.line(&style.bold("saved consents"))?;

@@ -120,7 +120,7 @@ fn print(report: &Report, directory: &Path, terminal: Terminal) -> Result<(), Fa
             explain(fault, terminal)
         }
         Outcome::Untrusted => terminal.line(&format!(
-            "{}  {source}  the project is not trusted, so its code is not run (haft trust)",
+            "{}  {source}  its directory is not trusted, so its code is not run (haft trust)",
             style.dim("skip")
         )),
     }

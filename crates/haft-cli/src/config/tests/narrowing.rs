@@ -4,7 +4,7 @@ use expect_test::expect;
 use haft::permission::{Effect, Layer, Rule};
 
 use super::{World, configured, effect};
-use crate::config::{Standing, has_project_files};
+use crate::config::{Standing, levels_with_files};
 use crate::paths::Paths;
 
 #[test]
@@ -116,8 +116,11 @@ fn whether_there_is_anything_to_trust_is_known_without_reading_it() {
     let asked = |world: &World| {
         let env = world.env();
         let root = world.path("repo");
-        has_project_files(&env, &Paths::from_env(&env).unwrap(), &world.cwd, Some(&root)).unwrap()
+        let paths = Paths::from_env(&env).unwrap();
+        let levels = levels_with_files(&env, &paths, &world.cwd, Some(&root)).unwrap();
+        levels.iter().map(|level| world.local(level.to_str().unwrap())).collect::<Vec<_>>()
     };
-    assert!(!asked(&World::with("home/.config/opencode/opencode.json", "not json")));
-    assert!(asked(&World::with("repo/.opencode/opencode.json", "not json")));
+    assert!(asked(&World::with("home/.config/opencode/opencode.json", "not json")).is_empty());
+    assert_eq!(asked(&World::with("repo/.opencode/opencode.json", "not json")), ["repo"]);
+    assert_eq!(asked(&World::with("repo/sub/.haft/agent/a.md", "not yaml")), ["repo/sub"]);
 }

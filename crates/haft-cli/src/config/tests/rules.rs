@@ -219,7 +219,7 @@ fn unknown_and_disabled_agents_do_not_work() {
         .assert_eq(&said("nobody", true));
     expect![[r#"the agent "plan" is disabled at repo/opencode.json:1:32; known are build, explore, general, reviewer"#]]
         .assert_eq(&said("plan", true));
-    expect![[r#"the agent "reviewer" is the project's, which is not trusted (haft trust); known are build, explore, general, plan"#]]
+    expect![[r#"the agent "reviewer" is the project's, from a directory that is not trusted (haft trust); known are build, explore, general, plan"#]]
         .assert_eq(&said("reviewer", false));
 }
 
