@@ -9,6 +9,7 @@ use haft::{BoxError, BoxFuture, Content, Described, Hook, Presented, ToolContext
 use serde_json::{Map, Value, json};
 
 use crate::error::HostError;
+use crate::facts;
 use crate::plugins::{Inner, Plugins};
 
 /// The hook that may answer a question.
@@ -212,8 +213,11 @@ fn changed(mut shown: Presented, before: &str, output: &Value) -> Presented {
     if let Some(title) = output.get("title").and_then(Value::as_str) {
         title.clone_into(&mut shown.title);
     }
-    if let Some(metadata) = output.get("metadata").and_then(Value::as_object) {
-        shown.metadata = metadata.clone();
+    // What the tool itself tells may be longer than what plugins may add.
+    if let Some(metadata) = output.get("metadata").and_then(Value::as_object)
+        && *metadata != shown.metadata
+    {
+        shown.metadata = facts::bounded(metadata.clone());
     }
     match output.get("output").and_then(Value::as_str) {
         Some(text) if text != before => {

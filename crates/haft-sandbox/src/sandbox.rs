@@ -43,7 +43,7 @@ impl Sandbox {
     pub fn recalled_with_helper(helper: &Path, file: &Path) -> Sandbox {
         let memory = Some(file.to_path_buf());
         if os::is_remembered(file, helper) {
-            let (helper, bubblewrap) = (helper.to_path_buf(), None);
+            let (helper, bubblewrap) = (helper.to_path_buf(), os::bubblewrap());
             return Sandbox { helper, level: Level::Namespaces, bubblewrap, memory };
         }
         let found = Sandbox { memory, ..Sandbox::with_helper(helper) };
