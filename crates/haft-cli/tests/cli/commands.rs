@@ -208,11 +208,3 @@ fn bad_input_is_told_and_nothing_is_run() {
         assert_eq!(unknown["metadata"]["exit"], 127);
     }
 }
-
-#[test]
-fn who_names_the_root_of_everything_may_look_at_it() {
-    let place = Place::new();
-    let command = "command=unknown-program --bind / /; echo ran";
-    let ran = place.run(&["call", "bash", command, "description=d", "--allow", "external_directory"]);
-    assert!(ran.code == 0 && ran.out.contains("ran"), "{} {}", ran.out, ran.err);
-}

@@ -197,11 +197,8 @@ fn allow_what_is_agreed(
         // What is to be made is made in the directory that it was agreed to for.
         let there = if path.exists() { Some(path.as_path()) } else { made_in(&path) };
         match (there, changes) {
-            // The whole file system is nobody's to change; who names it mostly wants to look.
-            (Some(there), true) if there.parent().is_some() => {
-                profile = with_writable(profile, processes, there);
-            }
-            (Some(_), _) if path.exists() && path.parent().is_some() => profile.readable.push(path),
+            (Some(there), true) => profile = with_writable(profile, processes, there),
+            (Some(_), false) if path.exists() => profile.readable.push(path),
             (Some(_) | None, _) => {}
         }
     }
