@@ -42,9 +42,6 @@ const PLUGINS_CLOSING_MAX: Duration = Duration::from_secs(3);
 /// How long language servers are waited for at the end.
 const SERVERS_CLOSING_MAX: Duration = Duration::from_millis(500);
 
-/// The tool that runs commands.
-const COMMANDS: &str = "bash";
-
 /// Whether calls act or are only rehearsed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
@@ -83,7 +80,6 @@ pub(crate) struct Location<'s> {
     languages: Languages,
     web: Web,
     plugins: Plugins,
-    processes: Arc<Processes>,
     client: Arc<plugins::Client>,
     credentials: Arc<Credentials>,
     hosting: Hosting,
@@ -181,7 +177,7 @@ impl<'s> Location<'s> {
             require_read: setting.config.require_read(),
             after: after_change(setting, &files, &processes, &languages),
             languages: languages.clone(),
-            processes: processes.clone(),
+            processes,
             jobs: jobs.clone(),
             hooks: hooks.clone(),
             asker,
@@ -224,7 +220,6 @@ impl<'s> Location<'s> {
             web,
             telling,
             plugins,
-            processes,
             client,
             credentials,
             hosting,
@@ -367,15 +362,6 @@ impl<'s> Location<'s> {
             }
         }
         Ok(call)
-    }
-
-    /// Starts what a call will need while it is being recorded, in processes that make only one.
-    pub(crate) fn expect(&self, tool: &str) {
-        if tool == COMMANDS {
-            let processes = self.processes.clone();
-            tokio::task::spawn_blocking(move || processes.expect_command());
-        }
-        self.plugins.expect(tool);
     }
 
     /// The custom tools and plugins here.

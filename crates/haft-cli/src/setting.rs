@@ -63,13 +63,7 @@ impl Setting {
         bringing.extend(plugins::levels_with_code(config::directories(&env, &paths, &directory, project)));
         ask_for_trust(&mut trust, project, &bringing, terminal)?;
         let trusted = trust.trusted();
-        let config = Config::load(&env, &paths, &directory, worktree.as_deref(), &trusted)
-            .map_err(|error| Failure::new(Exit::Usage, error))?;
-        if let Some(file) = config::unsettled(&config) {
-            let file = haft::visible(&file.to_string_lossy());
-            let failure = Failure::usage(format_args!("{file} is just changing, so it is not believed"));
-            return Err(failure.hint("try again; if a command that haft runs here makes it, that is in vain"));
-        }
+        let config = believed(Config::load(&env, &paths, &directory, worktree.as_deref(), &trusted))?;
         for warning in config.warnings() {
             terminal.note(&format!("{} {warning}", terminal.err().yellow("warning:")));
         }
@@ -82,8 +76,7 @@ impl Setting {
     /// The same place with what plugins say about it.
     pub(crate) fn with_words(&self, globals: &Globals, words: &[PluginWords]) -> Result<Setting, Failure> {
         let Setting { terminal, env, paths, directory, worktree, trusted, pure, session, .. } = self;
-        let config = Config::load_with(env, paths, directory, worktree.as_deref(), trusted, words)
-            .map_err(|error| Failure::new(Exit::Usage, error))?;
+        let config = believed(Config::load_with(env, paths, directory, worktree.as_deref(), trusted, words))?;
         let agent = globals.agent.as_deref().unwrap_or_else(|| config.default_agent());
         Ok(Setting {
             terminal: *terminal,
@@ -109,6 +102,15 @@ impl Setting {
     pub(crate) fn project(&self) -> &PathBuf {
         self.worktree.as_ref().unwrap_or(&self.directory)
     }
+}
+
+/// What was read, if it is there to stay.
+fn believed(read: Result<Config, config::ConfigError>) -> Result<Config, Failure> {
+    let config = read.map_err(|error| Failure::new(Exit::Usage, error))?;
+    let Some(file) = config::unsettled(&config) else { return Ok(config) };
+    let file = haft::visible(&file.to_string_lossy());
+    let failure = Failure::usage(format_args!("{file} is just changing, so it is not believed"));
+    Err(failure.hint("try again; if a command that haft runs here makes it, that is in vain"))
 }
 
 /// Ids and keys are kept as they are, so none may hold a secret.

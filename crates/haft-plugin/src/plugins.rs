@@ -185,20 +185,6 @@ impl Plugins {
         served.chain(unfound).collect()
     }
 
-    /// Starts the host of a tool that is about to be called, while its call is being recorded.
-    pub fn expect(&self, tool: &str) {
-        let offers_it = |served: &&Arc<Served>| {
-            let names = offers::names(&served.file, &served.manifest.loaded);
-            names.into_iter().flatten().any(|name| name.as_str() == tool)
-        };
-        // The last one that offers it is the one that is called.
-        let served = self.0.state().entries.iter().filter_map(Entry::served).rfind(offers_it).cloned();
-        if let Some(served) = served {
-            // What is wrong with it, its call finds out.
-            tokio::spawn(async move { served.warm_up().await });
-        }
-    }
-
     /// Lets every host end.
     pub async fn close(&self) {
         let entries = std::mem::take(&mut self.0.state().entries);

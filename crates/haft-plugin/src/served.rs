@@ -159,11 +159,6 @@ impl Served {
         self.manifest.holds()
     }
 
-    /// Starts its host, if there is none.
-    pub(crate) async fn warm_up(&self) {
-        let _found_out_later = self.host().await;
-    }
-
     /// Has a tool of it work.
     pub(crate) async fn call(
         &self,

@@ -134,11 +134,6 @@ impl Processes {
         std::env::split_paths(path).map(|directory| directory.join(name)).find(|path| is_program(path))
     }
 
-    /// Has a helper wait for a command that is about to come. This blocks while it is started.
-    pub fn expect_command(&self) {
-        self.standby.refill(self.sandbox())();
-    }
-
     /// What this machine can confine. It is tried once, when it is first asked.
     pub fn sandbox(&self) -> &Sandbox {
         self.sandbox.get_or_init(|| {

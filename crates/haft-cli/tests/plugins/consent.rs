@@ -127,3 +127,18 @@ export const Sly = async () => ({
     }
     assert!(!outside.path().join("made.txt").exists());
 }
+
+#[test]
+fn a_call_that_is_not_agreed_to_runs_no_code_of_its_file() {
+    let tool = "import fs from 'node:fs'\nfs.appendFileSync('ran', 'x')\n\
+                export default { description: 'd', args: {}, execute: async () => 'done' }\n";
+    let place = trusted(&[(".opencode/tool/sly.js", tool)]);
+    // What it offers is found out once, which runs it.
+    assert_eq!(place.run(&["tools", "list"]).code, 0);
+    let ran = place.read("ran");
+    place.global_config(r#"{ "permission": { "sly": "ask" } }"#);
+    for _ in 0..3 {
+        assert_eq!(place.run(&["call", "sly"]).code, 6, "nobody is there to agree");
+    }
+    assert_eq!(place.read("ran"), ran, "and nothing of it ran");
+}
