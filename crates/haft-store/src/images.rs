@@ -205,7 +205,7 @@ fn write(images: &Path, seal: &Seal, image: &Image, content: &dyn Reopen) -> io:
         let mut file = files::private_file(&unfinished)?;
         match content.in_memory() {
             // What is in memory is what was digested.
-            Some(bytes) => seal.write(digest, bytes, &file)?,
+            Some(bytes) => copy(seal.reader(digest, bytes), &mut file)?,
             None => {
                 let mut hasher = blake3::Hasher::new();
                 let digested = Digested { inner: content.open()?, hasher: &mut hasher };

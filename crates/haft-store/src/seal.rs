@@ -4,19 +4,14 @@
 //! and never leaves it, keeps them out of whatever copies or searches the database alone. It is no protection from those
 //! who can read the whole directory.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read, Write};
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use crate::files::{self, Places};
 
 const KEY_BYTES: usize = blake3::KEY_LEN;
 const FINGERPRINT_DIGITS: usize = 24;
-/// So much is sealed and written at a time.
-const PIECE_BYTES: usize = 128 << 10;
-/// Less than this is sealed sooner than a second thread is there to help.
-const SHARED_BYTES_MIN: usize = 2 * PIECE_BYTES;
 
 /// The key of a data directory.
 #[derive(Clone)]
@@ -37,34 +32,6 @@ impl Seal {
     /// Seals a content, or opens it again. Contents are told apart by their digests, so no two share a stream.
     pub(crate) fn apply(&self, digest: &str, bytes: &mut [u8]) {
         Stream::new(self, digest).apply(bytes);
-    }
-
-    /// Writes a content sealed. Sealing takes longer than writing, so of a large one another thread does a half.
-    pub(crate) fn write(&self, digest: &str, bytes: &[u8], file: &File) -> io::Result<()> {
-        if bytes.len() < SHARED_BYTES_MIN {
-            return self.write_part(digest, bytes, 0, file);
-        }
-        let (first, second) = bytes.split_at(bytes.len() / 2);
-        std::thread::scope(|scope| {
-            let helping = scope.spawn(|| self.write_part(digest, second, first.len(), file));
-            let written = self.write_part(digest, first, 0, file);
-            written.and(helping.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-        })
-    }
-
-    /// Writes the part of a content that begins so many bytes after its beginning.
-    fn write_part(&self, digest: &str, part: &[u8], mut at: usize, file: &File) -> io::Result<()> {
-        let mut stream = Stream::new(self, digest);
-        stream.0.set_position(at as u64);
-        let mut piece = vec![0; PIECE_BYTES.min(part.len())];
-        for plain in part.chunks(PIECE_BYTES) {
-            let piece = &mut piece[..plain.len()];
-            piece.copy_from_slice(plain);
-            stream.apply(piece);
-            file.write_all_at(piece, at as u64)?;
-            at += plain.len();
-        }
-        Ok(())
     }
 
     /// What tells bytes from others, and tells nothing else of them without the key.
@@ -136,8 +103,6 @@ fn make(places: &Places) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Seek;
-
     use super::*;
 
     #[test]
@@ -155,21 +120,5 @@ mod tests {
         assert!(opened == text);
         Seal([7; 32]).apply("digest", &mut bytes);
         assert!(bytes != text);
-    }
-
-    #[test]
-    fn what_is_written_is_what_is_sealed_whatever_its_length() {
-        let seal = Seal([3; 32]);
-        let lengths = [0, 1, 64, PIECE_BYTES - 1, PIECE_BYTES, SHARED_BYTES_MIN - 1, SHARED_BYTES_MIN];
-        for length in lengths.into_iter().chain([SHARED_BYTES_MIN + 1, 1_000_003]) {
-            let mut bytes: Vec<u8> = (0..length).map(|at| (at % 251) as u8).collect();
-            let mut file = tempfile::tempfile().unwrap();
-            seal.write("digest", &bytes, &file).unwrap();
-            seal.apply("digest", &mut bytes);
-            let mut written = Vec::new();
-            file.rewind().unwrap();
-            file.read_to_end(&mut written).unwrap();
-            assert!(written == bytes, "{length}");
-        }
     }
 }

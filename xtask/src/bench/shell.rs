@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::json;
@@ -17,8 +17,6 @@ use crate::cargo::{cargo, run as run_command};
 
 const STARTS: usize = 61;
 const PRINTS: usize = 5;
-/// What one contestant leaves to be done after its answer is not to meet the next.
-const APART: Duration = Duration::from_millis(20);
 
 pub(super) fn run() -> Result<()> {
     let (program, kept) = Program::built()?;
@@ -39,7 +37,6 @@ fn start(program: &Program, scratch: &Path) -> Result<()> {
     let mut free = free.storing(&scratch.join("free")).start(&directory)?;
     let mut confined = program.storing(&scratch.join("confined")).start(&directory)?;
     let settle = |settler: &mut super::settler::Settler| {
-        std::thread::sleep(APART);
         let settled = settler.settle("bash", &input())?;
         ensure!(settled.completed, "{}", settled.text);
         Ok(settled.milliseconds)
@@ -67,7 +64,6 @@ fn start(program: &Program, scratch: &Path) -> Result<()> {
 }
 
 fn bare(record: &Path, work: Work) -> Result<f64> {
-    std::thread::sleep(APART);
     let started = Instant::now();
     let half = Work { syncs: work.syncs / 2, bytes: work.bytes / 2, ..work };
     let rest = Work { syncs: work.syncs - half.syncs, bytes: work.bytes - half.bytes, renames: 0 };

@@ -87,9 +87,8 @@ fn soaks() {
         }
     }
     assert!(!is_running(&mark), "something is left");
-    // The next helper is started after the last command, with descriptors of which it soon needs fewer.
-    let left_open = || entries("/proc/self/fd").saturating_sub(descriptors);
-    until("no descriptor is left open", || left_open() <= STANDBY_DESCRIPTORS);
+    let left_open = entries("/proc/self/fd").saturating_sub(descriptors);
+    assert!(left_open <= STANDBY_DESCRIPTORS, "{left_open} descriptors were left open");
     // A thread that has done its work takes a moment to go, and the runtime keeps idle ones for a while.
     until("no thread is left", || entries("/proc/self/task") <= threads);
 }

@@ -22,8 +22,6 @@ use super::waiting;
 const GRACE: Duration = Duration::from_secs(2);
 /// When everything of a command is gone, what it printed arrives within this time.
 const DRAIN: Duration = Duration::from_secs(5);
-/// A command that takes less is let alone until it has ended.
-const SHORT: Duration = Duration::from_millis(20);
 /// A command that is sent something takes it within this time.
 const SENDING: Duration = Duration::from_secs(5);
 
@@ -102,7 +100,7 @@ pub(super) struct Started {
     pub(super) source: Source,
     pub(super) capture: Capture,
     pub(super) teller: Teller,
-    /// What is done while it runs, or after it if it is short.
+    /// What is done while it runs.
     pub(super) meanwhile: Option<Box<dyn FnOnce() + Send>>,
 }
 
@@ -122,17 +120,11 @@ impl Running {
         let thread = |name: &str| std::thread::Builder::new().name(name.to_owned());
         let waits = shared.clone();
         let waiter = thread("haft-wait").spawn(move || {
-            let mut meanwhile = meanwhile;
-            let mut do_meanwhile = || meanwhile.take().into_iter().for_each(|meanwhile| meanwhile());
-            // Most commands are short, and would share their processors with it.
-            if heard.recv_timeout(SHORT) == Err(mpsc::RecvTimeoutError::Timeout) {
-                do_meanwhile();
-            }
+            meanwhile.into_iter().for_each(|meanwhile| meanwhile());
             waits.wait(child, &heard);
             // Whoever waits for this thread finds nothing left of it.
             drop(waits);
             drop(waiting);
-            do_meanwhile();
         });
         let running = Running { shared: shared.clone(), gone: Mutex::new(gone) };
         waiter.map_err(RunError::Start)?;
