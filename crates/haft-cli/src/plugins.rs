@@ -37,9 +37,9 @@ pub(crate) use logins::{Logins, info};
 
 /// Variables that leave all of them out.
 const OFF: [&str; 2] = ["HAFT_NO_PLUGINS", "OPENCODE_PURE"];
-/// Actions that are haft's own besides those that are guarded. A tool of such a name would have them allowed along with
+/// An action that is haft's own besides those that are a person's. A tool of such a name would have it allowed along with
 /// itself.
-const OWN_ACTIONS: [&str; 2] = ["doom_loop", "external_directory"];
+const OWN_ACTION: &str = "doom_loop";
 /// Where opencode's server would be; there is none.
 const SERVER: &str = "http://localhost:4096/";
 
@@ -69,7 +69,7 @@ pub(crate) fn of(
         registrar,
         gate,
         action_of: haft_tools::action_of,
-        reserved: config::GUARDED.into_iter().chain(OWN_ACTIONS).collect(),
+        reserved: config::PERSONS.into_iter().chain([OWN_ACTION]).collect(),
         places: if is_off(setting) { Places::default() } else { places(setting) },
         engines: words.engines,
         limits: PluginLimits {
