@@ -1,6 +1,7 @@
 //! Where conversations are held: everything they need in one location.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use haft::permission::Ruleset;
@@ -76,6 +77,8 @@ pub struct Parts {
     pub viewer: Viewer,
     /// How conversations are held.
     pub settings: Settings,
+    /// The directory in which long conversations lay what is long in them; otherwise all of it stays in memory.
+    pub shelves: Option<PathBuf>,
     /// Told which conversation has ended, so that what was begun in it ends, too.
     pub ended: Box<dyn Fn(&SessionId) + Send + Sync>,
 }

@@ -262,7 +262,8 @@ impl<'c> Answer<'c> {
             }
             Err(error) => Ended::Broken(haft::causes(&error)),
         };
-        self.ended.insert(call, ended.into());
+        let ending = Ending::on(&self.conversation.past.shelf, ended);
+        self.ended.insert(call, ending);
     }
 
     /// Awaits the calls, and puts the answer into the conversation.
@@ -309,7 +310,8 @@ impl<'c> Answer<'c> {
     pub(crate) async fn stop(mut self, finish: Finish) -> Result<(), RunError> {
         self.stop_calls().await;
         for call in self.message.calls() {
-            self.ended.entry(call.call.clone()).or_insert_with(|| Ended::Cancelled.into());
+            let cancelled = || Ending::on(&self.conversation.past.shelf, Ended::Cancelled);
+            self.ended.entry(call.call.clone()).or_insert_with(cancelled);
         }
         self.keep(finish).await
     }
@@ -318,6 +320,8 @@ impl<'c> Answer<'c> {
         self.show_rest();
         let Answer { conversation, mut message, ended, .. } = self;
         message.finish = Some(finish);
+        // It stays for as long as the conversation.
+        message.parts.shrink_to_fit();
         let saved = conversation.agency.parts().transcript.save(&conversation.lease, &message).await;
         conversation.past.messages.push(message);
         conversation.past.ended.extend(ended);

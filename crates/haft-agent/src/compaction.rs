@@ -68,6 +68,7 @@ impl Conversation {
         let asked = last_request(&self.past.messages);
         parts.transcript.save(&self.lease, &summary).await?;
         self.past.messages.push(summary);
+        self.past.forget_outputs();
         if !goes_on && is_answered {
             self.tell("session.compacted", json!({})).await;
             return Ok(Onward::Stops);
@@ -163,7 +164,7 @@ mod tests {
 
     fn results() -> Arc<Told> {
         let (id, name) = ("a".to_owned(), "read".to_owned());
-        let result = CallResult { id, name, content: Arc::new([]), is_error: false };
+        let result = CallResult { id, name, content: Vec::new().into(), is_error: false };
         Arc::new(Told::new(Utterance::Results(vec![result])))
     }
 

@@ -1,35 +1,46 @@
 //! A conversation as a model is told it: from its last summary on, with what came of every call.
 
+use std::io;
 use std::sync::Arc;
 
 use haft::{CallPart, Content, Input, Message, Model, Part, Role, told_name};
 use serde_json::json;
 
+use crate::given::Given;
 use crate::influence::{Recalled, RecalledResult};
 use crate::past::{self, Ending, Past};
 use crate::provider::{CallResult, Told, Utterance, Uttered};
+use crate::shelf::Shelf;
 
 /// The name under which calls that are none stand in the conversation.
 const INVALID: &str = "invalid";
 
 /// What a model was told of a conversation. Nothing that is past changes, so each message is told once.
-#[derive(Default)]
 pub(crate) struct Context {
     told: Vec<Arc<Told>>,
     /// So many messages are told, or came before the last summary.
     messages: usize,
+    /// Where the words for them lie.
+    shelf: Shelf,
 }
 
 impl Context {
+    /// Nothing was told yet.
+    pub(crate) fn new(shelf: Shelf) -> Context {
+        Context { told: Vec::new(), messages: 0, shelf }
+    }
+
     /// Tells what has been added to the past.
     pub(crate) fn catch_up(&mut self, past: &Past, model: &Model) {
         let summary = summary_at(&past.messages);
         if summary >= self.messages {
-            *self = Context { told: Vec::new(), messages: summary };
+            self.forget();
+            self.messages = summary;
         }
         for message in &past.messages[self.messages..] {
             let said = utterances(message, past, model);
-            self.told.extend(said.into_iter().map(|utterance| Arc::new(Told::new(utterance))));
+            let told = said.into_iter().map(|utterance| Arc::new(Told::on(&self.shelf, utterance)));
+            self.told.extend(told);
         }
         self.messages = past.messages.len();
     }
@@ -41,18 +52,18 @@ impl Context {
 
     /// Has everything told anew, because something is to be told otherwise.
     pub(crate) fn forget(&mut self) {
-        *self = Context::default();
+        *self = Context::new(self.shelf.another());
     }
 }
 
 /// The messages that a model is to be told, each with what came of its calls.
-pub(crate) fn recalled(past: &Past) -> Vec<Recalled> {
+pub(crate) fn recalled(past: &Past) -> io::Result<Vec<Recalled>> {
     let recall = |message: &Message| {
         let results = message.calls().map(|call| {
             let CallResult { content, is_error, .. } = result(call, past);
-            RecalledResult { call: call.call.clone(), content, is_error }
+            Ok(RecalledResult { call: call.call.clone(), content: content.read()?.into(), is_error })
         });
-        Recalled { message: message.clone(), results: results.collect() }
+        Ok(Recalled { message: message.clone(), results: results.collect::<io::Result<_>>()? })
     };
     since_summary(&past.messages).iter().map(recall).collect()
 }
@@ -64,7 +75,7 @@ pub(crate) fn retold(messages: &[Recalled], past: &Past, model: &Model) -> Vec<A
         if let Some(Utterance::Results(results)) = said.last_mut() {
             for (call, told) in recalled.message.calls().zip(results) {
                 if let Some(result) = recalled.results.iter().find(|result| result.call == call.call) {
-                    told.content = result.content.clone();
+                    told.content = result.content.to_vec().into();
                     told.is_error = result.is_error;
                 }
             }
@@ -85,8 +96,9 @@ fn utterances(message: &Message, past: &Past, model: &Model) -> Vec<Utterance> {
         Role::Assistant if message.is_summary => user(summary(message)),
         Role::Assistant => {
             let own = message.model.as_ref() == Some(model);
-            let uttered: Vec<Uttered> =
+            let mut uttered: Vec<Uttered> =
                 message.parts.iter().filter_map(|part| uttered(part, past, own)).collect();
+            uttered.shrink_to_fit();
             let results: Vec<CallResult> = message.calls().map(|call| result(call, past)).collect();
             let uttered = (!uttered.is_empty()).then_some(Utterance::Assistant(uttered));
             let results = (!results.is_empty()).then_some(Utterance::Results(results));
@@ -164,8 +176,8 @@ fn result(call: &CallPart, past: &Past) -> CallResult {
         None => call.name.clone(),
     };
     let (content, is_error) = match past.ended.get(&call.call) {
-        Some(ending) => (ending.content.clone(), ending.is_error()),
-        None => (past::text(past::INTERRUPTED), true),
+        Some(ending) => (ending.content.clone(), ending.kind.is_error()),
+        None => (Given::text(past::INTERRUPTED), true),
     };
     CallResult { id: call.provider_id.clone(), name, content, is_error }
 }

@@ -17,6 +17,7 @@ use crate::interrupt::Interrupt;
 use crate::past::{Ending, Past};
 use crate::provider::{ProviderError, Told};
 use crate::pruning;
+use crate::shelf::Shelf;
 
 /// A conversation that this process holds. Dropping it stops whatever it does and lets others go on with it.
 pub struct Conversation {
@@ -129,7 +130,8 @@ impl Conversation {
         pruned: HashSet<CallId>,
         waits_for_tasks: bool,
     ) -> Conversation {
-        let (past, context) = (Past::new(history, &pruned), Context::default());
+        let shelf = Shelf::within(agency.parts().shelves.as_deref());
+        let (past, context) = (Past::new(history, &pruned, shelf.clone()), Context::new(shelf.another()));
         Conversation { agency, lease, agent, served, past, pruned, context, waits_for_tasks, broken: 0 }
     }
 
@@ -340,7 +342,7 @@ impl Conversation {
             self.context.catch_up(&self.past, &self.served.model);
             return Ok(self.context.told().to_vec());
         }
-        let recalled = context::recalled(&self.past);
+        let recalled = context::recalled(&self.past).map_err(|error| ProviderError::lost(&error))?;
         let recalled = influence.conversation(self.moment(), recalled).await.map_err(RunError::Influence)?;
         Ok(context::retold(&recalled, &self.past, &self.served.model))
     }

@@ -16,6 +16,7 @@ mod answer;
 mod compaction;
 mod context;
 mod conversation;
+mod given;
 mod influence;
 mod interrupt;
 mod past;
@@ -23,12 +24,14 @@ mod pruning;
 mod reading;
 mod recalling;
 mod scripted;
+mod shelf;
 mod step;
 mod tasks;
 
 pub use agency::{Agency, OpenError, Parts, Settings, Start};
 pub use agent::{AgentSpec, Agents, Mode, Models, Own, Policies, Served};
 pub use conversation::{Conversation, End, Outcome, RunError};
+pub use given::Given;
 pub use influence::{
     Compacted, Influence, Influenced, Moment, Recalled, RecalledResult, Summarising, TextPlace, Uninfluenced,
 };

@@ -1,9 +1,11 @@
 //! The past of a conversation, as far as its future needs it. The rest is on record, and would only take room here.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
 use haft::{CallId, Completed, Content, Ended, History, Interruption, KEPT, Message, Rejection, Settlement};
+
+use crate::given::Given;
+use crate::shelf::Shelf;
 
 /// What stands in place of an output that was taken out to make room.
 const CLEARED: &str = "[Old tool result content cleared]";
@@ -16,12 +18,14 @@ pub(crate) struct Past {
     pub(crate) messages: Vec<Message>,
     /// How the calls in them ended. Those that are missing never began.
     pub(crate) ended: HashMap<CallId, Ending>,
+    /// Where their outputs lie.
+    pub(crate) shelf: Shelf,
 }
 
 /// How a call ended.
 pub(crate) struct Ending {
     /// What a model is told of it.
-    pub(crate) content: Arc<[Content]>,
+    pub(crate) content: Given,
     pub(crate) kind: Kind,
 }
 
@@ -39,18 +43,25 @@ pub(crate) enum Kind {
 
 impl Past {
     /// Takes over what is on record, without the outputs that were taken out.
-    pub(crate) fn new(history: History, pruned: &HashSet<CallId>) -> Past {
-        let ended = history.ended.into_iter().map(|(call, ended)| (call, Ending::from(ended))).collect();
-        let mut past = Past { messages: history.messages, ended };
+    pub(crate) fn new(history: History, pruned: &HashSet<CallId>, shelf: Shelf) -> Past {
+        let ending = |(call, ended)| (call, Ending::on(&shelf, ended));
+        let ended = history.ended.into_iter().map(ending).collect();
+        let mut past = Past { messages: history.messages, ended, shelf };
         past.clear(pruned);
         past
+    }
+
+    /// Lets go of what came of all calls: from here on the model is told a summary of them.
+    pub(crate) fn forget_outputs(&mut self) {
+        self.ended.clear();
+        self.shelf = self.shelf.another();
     }
 
     /// Takes out the outputs of calls.
     pub(crate) fn clear<'a>(&mut self, calls: impl IntoIterator<Item = &'a CallId>) {
         for call in calls {
             if let Some(ending) = self.ended.get_mut(call) {
-                *ending = Ending { content: text(CLEARED), kind: Kind::Lasting };
+                *ending = Ending { content: Given::text(CLEARED), kind: Kind::Lasting };
             }
         }
     }
@@ -65,62 +76,55 @@ impl Ending {
         }
     }
 
+    /// Takes over how a call ended, and lays down what is long in it.
+    pub(crate) fn on(shelf: &Shelf, ended: Ended) -> Ending {
+        let (content, kind) = told(ended);
+        Ending { content: Given::on(shelf, content), kind }
+    }
+}
+
+impl Kind {
     /// Whether the model is told that it failed.
     pub(crate) fn is_error(&self) -> bool {
-        match self.kind {
+        match self {
             Kind::Rejected(_) | Kind::Broken => true,
             Kind::Output | Kind::Lasting => false,
         }
     }
 }
 
-impl From<Ended> for Ending {
-    fn from(ended: Ended) -> Ending {
-        let broken = |told: &str| Ending { content: text(told), kind: Kind::Broken };
-        match ended {
-            Ended::Settled(settlement) => match *settlement {
-                Settlement::Completed(completed) => completed.into(),
-                Settlement::Rejected(rejection) => {
-                    Ending { content: text(&rejection.to_string()), kind: Kind::Rejected(rejection) }
-                }
-            },
-            Ended::Broken(why) => broken(&format!("Tool execution failed: {why}")),
-            Ended::Declined => broken("The user declined this call."),
-            Ended::Cancelled => broken(INTERRUPTED),
-            Ended::Interrupted(interruption) => {
-                let known = match interruption {
-                    Interruption::NotStarted => "Nothing was changed.",
-                    Interruption::Committed => "What it was to change has been changed.",
-                    Interruption::RolledBack => "It had changed some of its files, and these were put back.",
-                    Interruption::Unknown => "It is not known what it did; look before you go on.",
-                };
-                broken(&format!("{INTERRUPTED} {known}"))
+/// What a model is told of how a call ended.
+pub(crate) fn told(ended: Ended) -> (Vec<Content>, Kind) {
+    let broken = |told: String| (vec![Content::Text(told)], Kind::Broken);
+    match ended {
+        Ended::Settled(settlement) => match *settlement {
+            Settlement::Completed(completed) => of_completed(completed),
+            Settlement::Rejected(rejection) => {
+                (vec![Content::Text(rejection.to_string())], Kind::Rejected(rejection))
             }
+        },
+        Ended::Broken(why) => broken(format!("Tool execution failed: {why}")),
+        Ended::Declined => broken("The user declined this call.".to_owned()),
+        Ended::Cancelled => broken(INTERRUPTED.to_owned()),
+        Ended::Interrupted(interruption) => {
+            let known = match interruption {
+                Interruption::NotStarted => "Nothing was changed.",
+                Interruption::Committed => "What it was to change has been changed.",
+                Interruption::RolledBack => "It had changed some of its files, and these were put back.",
+                Interruption::Unknown => "It is not known what it did; look before you go on.",
+            };
+            broken(format!("{INTERRUPTED} {known}"))
         }
     }
 }
 
-impl From<Completed> for Ending {
-    fn from(completed: Completed) -> Ending {
-        let kind = match completed.metadata.get(KEPT).is_some_and(|kept| kept == true) {
-            true => Kind::Lasting,
-            false => Kind::Output,
-        };
-        if completed.content.is_empty() {
-            return Ending { content: text(&completed.text()), kind };
-        }
-        let mut content = completed.content;
-        // What was written piece by piece has room for as much again.
-        for piece in &mut content {
-            if let Content::Text(text) = piece {
-                text.shrink_to_fit();
-            }
-        }
-        Ending { content: content.into(), kind }
+fn of_completed(completed: Completed) -> (Vec<Content>, Kind) {
+    let kind = match completed.metadata.get(KEPT).is_some_and(|kept| kept == true) {
+        true => Kind::Lasting,
+        false => Kind::Output,
+    };
+    match completed.content.is_empty() {
+        true => (vec![Content::Text(completed.text())], kind),
+        false => (completed.content, kind),
     }
-}
-
-/// Content that is one text.
-pub(crate) fn text(text: &str) -> Arc<[Content]> {
-    Arc::new([Content::Text(text.to_owned())])
 }

@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use haft::{AgentId, BoxFuture, Content, Definition, Finish, Input, Usage};
 use serde_json::{Map, Value};
 
+pub use crate::given::Given;
+use crate::shelf::{Laid, Shelf};
 use crate::wire::words::{Tongue, Words};
 
 /// Somebody who serves models.
@@ -67,6 +70,7 @@ pub struct Options {
 pub struct Told {
     utterance: Utterance,
     words: OnceLock<Words>,
+    shelf: Shelf,
 }
 
 /// A part of the conversation, as models are told it.
@@ -113,7 +117,7 @@ pub struct CallResult {
     /// The tool.
     pub name: String,
     /// What the model is given.
-    pub content: Arc<[Content]>,
+    pub content: Given,
     /// Whether it failed.
     pub is_error: bool,
 }
@@ -238,6 +242,11 @@ pub enum ProviderError {
         /// Where, or how.
         message: String,
     },
+    /// What was said before is not there any more.
+    #[error(
+        "what was said before cannot be read back from the disk: {0}; go on with the session anew to have it from the record"
+    )]
+    Lost(String),
     /// What came is not what its format says.
     #[error("{provider} sent something that cannot be understood: {message}")]
     Malformed {
@@ -257,7 +266,12 @@ impl fmt::Debug for Headers {
 impl Told {
     /// Takes what was said.
     pub fn new(utterance: Utterance) -> Told {
-        Told { utterance, words: OnceLock::new() }
+        Told::on(&Shelf::default(), utterance)
+    }
+
+    /// The same, with a place for the words that will be found for it.
+    pub(crate) fn on(shelf: &Shelf, utterance: Utterance) -> Told {
+        Told { utterance, words: OnceLock::new(), shelf: shelf.clone() }
     }
 
     /// What was said.
@@ -266,16 +280,27 @@ impl Told {
     }
 
     /// Its words in a tongue. Those of the first who asks are kept: a conversation rarely changes its provider.
-    pub(crate) fn words(&self, tongue: Tongue) -> Vec<Arc<str>> {
-        let kept = self.words.get_or_init(|| tongue.words(&self.utterance));
+    pub(crate) fn words(&self, tongue: Tongue) -> io::Result<Vec<Arc<Laid>>> {
+        let kept = match self.words.get() {
+            Some(kept) => kept,
+            None => {
+                let found = tongue.words(&self.utterance, &self.shelf)?;
+                self.words.get_or_init(|| found)
+            }
+        };
         match kept.tongue == tongue {
-            true => kept.elements.clone(),
-            false => tongue.words(&self.utterance).elements,
+            true => Ok(kept.elements.clone()),
+            false => Ok(tongue.words(&self.utterance, &Shelf::default())?.elements),
         }
     }
 }
 
 impl ProviderError {
+    /// Why what was said before is not there any more.
+    pub(crate) fn lost(error: &io::Error) -> ProviderError {
+        ProviderError::Lost(error.to_string())
+    }
+
     /// Whether asking again may help, and when the provider wants to be asked.
     pub fn retry(&self) -> Option<Option<Duration>> {
         match self {
@@ -286,6 +311,7 @@ impl ProviderError {
             ProviderError::Unauthorised { .. }
             | ProviderError::Unopened { .. }
             | ProviderError::TooLong(_)
+            | ProviderError::Lost(_)
             | ProviderError::Refused { .. }
             | ProviderError::Incompatible { .. } => None,
         }

@@ -2,10 +2,11 @@
 
 use std::collections::HashSet;
 
-use haft::{CallId, Content, Memory, Role, SessionId, StoreError, Topic};
+use haft::{CallId, Memory, Role, SessionId, StoreError, Topic};
 use serde_json::json;
 
 use crate::context::since_summary;
+use crate::given::Extent;
 use crate::past::{Ending, Kind, Past};
 
 /// So many of the newest tokens of output stay.
@@ -14,6 +15,8 @@ const KEPT_TOKENS: u64 = 40_000;
 const WORTHWHILE_TOKENS: u64 = 20_000;
 /// The outputs since so many of the person's messages stay.
 const KEPT_TURNS: usize = 2;
+/// About so many bytes of text are a token.
+const BYTES_PER_TOKEN: u64 = 4;
 /// What an image or a document is taken to cost.
 const MEDIA_TOKENS: u64 = 1_500;
 
@@ -69,17 +72,11 @@ pub(crate) fn prunable(past: &Past) -> Vec<CallId> {
 
 /// About how many tokens an output takes, if it may be taken out.
 fn size(ending: &Ending) -> Option<u64> {
-    let tokens = |content: &Content| match content {
-        Content::Text(text) => estimate(text),
-        Content::Media { .. } => MEDIA_TOKENS,
-    };
     match ending.kind {
-        Kind::Output => Some(ending.content.iter().map(tokens).sum()),
+        Kind::Output => {
+            let Extent { text_bytes, media } = ending.content.extent();
+            Some(text_bytes as u64 / BYTES_PER_TOKEN + media as u64 * MEDIA_TOKENS)
+        }
         Kind::Lasting | Kind::Rejected(_) | Kind::Broken => None,
     }
-}
-
-/// About how many tokens a text is.
-pub(crate) fn estimate(text: &str) -> u64 {
-    text.len() as u64 / 4
 }

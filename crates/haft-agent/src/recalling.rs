@@ -1,21 +1,21 @@
 //! A conversation on record, for those who only look at it.
 
-use haft::{CallPart, History, Message};
+use haft::{CallPart, Content, History, Message};
 
 use crate::influence::{Recalled, RecalledResult};
-use crate::past::{self, Ending};
+use crate::past;
 
 /// Every message that is on record, each with what came of its calls. A call whose message is still being written and
 /// that has no end yet is under way, so it has no result; one in a finished message never came to its end.
 pub fn recall(history: History) -> Vec<Recalled> {
     let History { messages, mut ended, .. } = history;
     let mut result = |message: &Message, call: &CallPart| {
-        let (content, is_error) = match ended.remove(&call.call).map(Ending::from) {
-            Some(ending) => (ending.content.clone(), ending.is_error()),
+        let (content, is_error) = match ended.remove(&call.call).map(past::told) {
+            Some((content, kind)) => (content, kind.is_error()),
             None if message.finish.is_none() => return None,
-            None => (past::text(past::INTERRUPTED), true),
+            None => (vec![Content::Text(past::INTERRUPTED.to_owned())], true),
         };
-        Some(RecalledResult { call: call.call.clone(), content, is_error })
+        Some(RecalledResult { call: call.call.clone(), content: content.into(), is_error })
     };
     let mut recalled = Vec::with_capacity(messages.len());
     for message in messages {

@@ -5,6 +5,7 @@ mod anthropic;
 mod calls;
 mod carrier;
 mod chat;
+mod document;
 mod fault;
 mod gemini;
 mod http;
@@ -183,9 +184,9 @@ impl Provider for Wire {
     fn answer<'a>(&'a self, prompt: &'a Prompt) -> BoxFuture<'a, Result<Box<dyn Deltas>, ProviderError>> {
         Box::pin(async move {
             let (url, request, decoder) = self.request(prompt).map_err(|fault| self.told(fault))?;
-            let text = request.text();
+            let document = request.document().map_err(|error| ProviderError::lost(&error))?;
             drop(request);
-            let body = self.http.post(&url, text, &prompt.headers).await?;
+            let body = self.http.post(&url, document, &prompt.headers).await?;
             let answer = Answer {
                 shape: if body.is_document() { Shape::Document(Vec::new()) } else { Shape::Unknown },
                 body,

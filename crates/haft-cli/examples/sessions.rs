@@ -178,6 +178,7 @@ fn house(files: &Path, data: &Path, reading: Reading) -> Result<(Agency, Registr
         policies,
         viewer: Viewer::default(),
         settings: Settings::default(),
+        shelves: Some(data.to_owned()),
         ended: Box::new(|_| {}),
     });
     Ok((agency, registration))

@@ -248,6 +248,7 @@ impl<'s> Location<'s> {
             policies: self.policies.clone(),
             viewer: self.viewer(),
             settings,
+            shelves: Some(store.data_dir().to_owned()),
             ended: Box::new({
                 let jobs = self.jobs.clone();
                 move |session| jobs.iter().for_each(|jobs| jobs.end_of(session))

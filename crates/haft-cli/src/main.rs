@@ -36,6 +36,7 @@ fn main() -> ExitCode {
     if let Some(code) = haft_plugin::maybe_become_host() {
         return code;
     }
+    haft_sandbox::share_memory_among_threads();
     // Others of the same user may not look into this process; where the kernel has no such thing, they may.
     let _open = haft_sandbox::harden_this_process();
     let cli = match shorthand::parse(std::env::args_os().collect()) {

@@ -69,6 +69,12 @@ pub fn maybe_become_helper() {
     os::become_helper();
 }
 
+/// Has the threads of this process share the memory that they have freed, so that it stays small however long it runs.
+/// To be called before any thread is started.
+pub fn share_memory_among_threads() {
+    os::share_memory();
+}
+
 /// Keeps other processes of the same user from looking into this one, and its memory from ending up in a core file.
 /// To be called after [`maybe_become_helper`]: the helper must be open to itself.
 ///

@@ -1,6 +1,8 @@
 //! Anthropic's messages.
 
 use std::collections::BTreeMap;
+use std::io;
+use std::sync::Arc;
 
 use haft::{Content, Finish, Usage};
 use serde_json::{Value, json};
@@ -11,6 +13,7 @@ use super::media::{Piece, arguments, call_id, piece, seal, unseal};
 use super::words::{Request, Stretch, Tongue};
 use super::{Decode, Format, options, parse, schema, sse};
 use crate::provider::{CallResult, Delta, Prompt, Utterance, Uttered};
+use crate::shelf::Laid;
 
 const FORMAT: &str = "anthropic";
 /// The version of the API, which is sent with every request.
@@ -57,9 +60,9 @@ pub(crate) fn request(prompt: &Prompt, output_max: u64) -> Result<Request, Fault
         request["top_p"] = json!(top_p);
     }
     options::apply(Format::Anthropic, &mut request, &prompt.options.extra);
-    let mut conversation = Tongue::Anthropic.tell(&prompt.conversation);
+    let mut conversation = Tongue::Anthropic.tell(&prompt.conversation)?;
     let settled = conversation.len().saturating_sub(CACHED_MESSAGES);
-    conversation[settled..].iter_mut().for_each(mark);
+    conversation[settled..].iter_mut().try_for_each(mark)?;
     Ok(Request { fields: request, place: MESSAGES, conversation })
 }
 
@@ -68,19 +71,26 @@ fn cache(block: &mut Value) {
 }
 
 /// Marks the last block of a message for the cache. Thoughts cannot be marked.
-fn mark(message: &mut Stretch) {
-    let is_thought = |block: &str| THOUGHTS.iter().any(|start| block.starts_with(start));
-    let Some(last) = message.elements.iter_mut().rfind(|block| !is_thought(block)) else { return };
-    if let Some(fields) = last.strip_suffix('}') {
-        *last = format!("{fields}{MARK}}}").into();
+fn mark(message: &mut Stretch) -> io::Result<()> {
+    for block in message.elements.iter_mut().rev() {
+        let text = block.text()?;
+        if THOUGHTS.iter().any(|start| text.starts_with(start)) {
+            continue;
+        }
+        let marked = text.strip_suffix('}').map(|fields| format!("{fields}{MARK}}}"));
+        if let Some(marked) = marked {
+            *block = Arc::new(Laid::held(marked.into_bytes()));
+        }
+        break;
     }
+    Ok(())
 }
 
 /// What was said, as blocks of a message.
-pub(crate) fn blocks(utterance: &Utterance) -> Vec<Value> {
+pub(crate) fn blocks(utterance: &Utterance) -> io::Result<Vec<Value>> {
     match utterance {
-        Utterance::User(content) => content.iter().filter_map(block).collect(),
-        Utterance::Assistant(said) => said.iter().filter_map(uttered).collect(),
+        Utterance::User(content) => Ok(content.iter().filter_map(block).collect()),
+        Utterance::Assistant(said) => Ok(said.iter().filter_map(uttered).collect()),
         Utterance::Results(results) => results.iter().map(result).collect(),
     }
 }
@@ -119,13 +129,14 @@ fn uttered(said: &Uttered) -> Option<Value> {
     }
 }
 
-fn result(result: &CallResult) -> Value {
-    let content: Vec<Value> = result.content.iter().filter_map(block).collect();
+fn result(result: &CallResult) -> io::Result<Value> {
+    let content = result.content.read()?;
+    let content: Vec<Value> = content.iter().filter_map(block).collect();
     let mut block = json!({ "type": "tool_result", "tool_use_id": call_id(&result.id), "content": content });
     if result.is_error {
         block["is_error"] = json!(true);
     }
-    block
+    Ok(block)
 }
 
 /// Reads a stream.

@@ -2,6 +2,9 @@
 
 mod stream;
 
+use std::io;
+use std::sync::Arc;
+
 use haft::Content;
 use serde_json::{Map, Value, json};
 
@@ -88,19 +91,19 @@ pub(crate) fn request(prompt: &Prompt, dialect: Dialect) -> Result<Request, Faul
         }
     }
     options::apply(Format::Chat, &mut request, &wanted.extra);
-    let mut conversation = Tongue::Chat(dialect).tell(&prompt.conversation);
+    let mut conversation = Tongue::Chat(dialect).tell(&prompt.conversation)?;
     if !prompt.system.is_empty() {
         let system = json!({ "role": "system", "content": prompt.system.join("\n\n") });
-        conversation.insert(0, Stretch { open: "", elements: vec![element(&system)], close: "" });
+        conversation.insert(0, Stretch { open: "", elements: vec![Arc::new(element(&system))], close: "" });
     }
     Ok(Request { fields: request, place: MESSAGES, conversation })
 }
 
 /// What was said, as messages.
-pub(crate) fn messages(utterance: &Utterance, dialect: Dialect) -> Vec<Value> {
+pub(crate) fn messages(utterance: &Utterance, dialect: Dialect) -> io::Result<Vec<Value>> {
     match utterance {
-        Utterance::User(content) => vec![json!({ "role": "user", "content": user(content, dialect) })],
-        Utterance::Assistant(said) => assistant(said, dialect).into_iter().collect(),
+        Utterance::User(content) => Ok(vec![json!({ "role": "user", "content": user(content, dialect) })]),
+        Utterance::Assistant(said) => Ok(assistant(said, dialect).into_iter().collect()),
         Utterance::Results(results) => told(results, dialect),
     }
 }
@@ -164,11 +167,12 @@ fn assistant(said: &[Uttered], dialect: Dialect) -> Option<Value> {
 }
 
 /// Results, and after all of them what they hold besides text.
-fn told(results: &[CallResult], dialect: Dialect) -> Vec<Value> {
+fn told(results: &[CallResult], dialect: Dialect) -> io::Result<Vec<Value>> {
     let mut media = Vec::new();
     let mut messages = Vec::new();
     for result in results {
-        let (text, attached) = split(&result.content);
+        let content = result.content.read()?;
+        let (text, attached) = split(&content);
         media.extend(attached.into_iter().map(|content| part(content, dialect)));
         messages.push(json!({ "role": "tool", "tool_call_id": dialect.id(&result.id), "content": text }));
     }
@@ -176,7 +180,7 @@ fn told(results: &[CallResult], dialect: Dialect) -> Vec<Value> {
         media.insert(0, json!({ "type": "text", "text": MEDIA_OF_RESULTS }));
         messages.push(json!({ "role": "user", "content": media }));
     }
-    messages
+    Ok(messages)
 }
 
 #[cfg(test)]

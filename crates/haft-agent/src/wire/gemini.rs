@@ -1,5 +1,7 @@
 //! Google's Gemini.
 
+use std::io;
+
 use haft::{Content, Finish, Usage};
 use serde_json::{Map, Value, json};
 
@@ -64,15 +66,15 @@ pub(crate) fn request(prompt: &Prompt) -> Result<Request, Fault> {
         request["generationConfig"] = Value::Object(numbers);
     }
     options::apply(Format::Gemini, &mut request, &wanted.extra);
-    let conversation = Tongue::Gemini(Signing::of(&prompt.model)).tell(&prompt.conversation);
+    let conversation = Tongue::Gemini(Signing::of(&prompt.model)).tell(&prompt.conversation)?;
     Ok(Request { fields: request, place: CONTENTS, conversation })
 }
 
 /// What was said, as parts of contents.
-pub(crate) fn parts(utterance: &Utterance, signing: Signing) -> Vec<Value> {
+pub(crate) fn parts(utterance: &Utterance, signing: Signing) -> io::Result<Vec<Value>> {
     match utterance {
-        Utterance::User(content) => content.iter().map(part).collect(),
-        Utterance::Assistant(said) => assistant(said, signing),
+        Utterance::User(content) => Ok(content.iter().map(part).collect()),
+        Utterance::Assistant(said) => Ok(assistant(said, signing)),
         Utterance::Results(results) => told(results),
     }
 }
@@ -118,11 +120,12 @@ fn uttered(said: &Uttered) -> Option<Value> {
 }
 
 /// Results in the order of their calls, by which they are told apart, and then what they hold besides text.
-fn told(results: &[CallResult]) -> Vec<Value> {
+fn told(results: &[CallResult]) -> io::Result<Vec<Value>> {
     let mut media = Vec::new();
     let mut parts = Vec::new();
     for result in results {
-        let (text, attached) = split(&result.content);
+        let content = result.content.read()?;
+        let (text, attached) = split(&content);
         media.extend(attached.into_iter().map(part));
         let key = if result.is_error { "error" } else { "output" };
         parts.push(json!({ "functionResponse": { "name": result.name, "response": { key: text } } }));
@@ -131,7 +134,7 @@ fn told(results: &[CallResult]) -> Vec<Value> {
         parts.push(json!({ "text": MEDIA_OF_RESULTS }));
         parts.extend(media);
     }
-    parts
+    Ok(parts)
 }
 
 /// The models that can be talked to.

@@ -8,6 +8,7 @@ use reqwest::{Client, Method, Response, StatusCode, Url, redirect};
 use serde_json::Value;
 
 use super::carrier::{Arrival, Carrier, Dropped, Inbound, Outbound};
+use super::document::Document;
 use super::fault::{Fault, Report, shown};
 use crate::provider::{Headers, ProviderError};
 
@@ -71,7 +72,7 @@ impl Http {
     pub(crate) async fn post(
         &self,
         url: &str,
-        json: String,
+        json: Document,
         further: &Headers,
     ) -> Result<Body, ProviderError> {
         const HEADERS: [(&str, &str); 2] =
@@ -98,7 +99,7 @@ impl Http {
         method: Method,
         url: &str,
         own: &[(&'static str, &'static str)],
-        body: Option<String>,
+        body: Option<Document>,
         further: &Headers,
     ) -> Result<Body, ProviderError> {
         let url = self.url(url)?;
@@ -112,7 +113,10 @@ impl Http {
             Some(carrier) => self.carried(&**carrier, &method, &url, &headers, body, further).await?,
             None => {
                 let request = self.client(&url)?.request(method, url).headers(headers);
-                let request = body.into_iter().fold(request, reqwest::RequestBuilder::body);
+                let request = match body {
+                    Some(document) => request.body(document.into_body()),
+                    None => request,
+                };
                 let sent = tokio::time::timeout(self.idle, request.send()).await;
                 let response = match sent {
                     Ok(Ok(response)) => response,
@@ -149,7 +153,7 @@ impl Http {
         method: &Method,
         url: &Url,
         headers: &HeaderMap,
-        body: Option<String>,
+        body: Option<Document>,
         further: &Headers,
     ) -> Result<(StatusCode, HeaderMap, Arriving), ProviderError> {
         let text = |(name, value): (&HeaderName, &HeaderValue)| {
@@ -159,7 +163,7 @@ impl Http {
             method: if *method == Method::GET { "GET" } else { "POST" },
             url: url.to_string(),
             headers: headers.iter().map(text).collect(),
-            body,
+            body: body.map(Document::text).transpose().map_err(|error| ProviderError::lost(&error))?,
         };
         let patience = self.idle.max(CARRIED);
         let carried = tokio::time::timeout(patience, carrier.carry(outbound)).await;

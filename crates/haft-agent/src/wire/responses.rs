@@ -1,6 +1,7 @@
 //! OpenAI's responses. Nothing is stored there: thoughts come encrypted and are sent back as they came.
 
 use std::collections::BTreeMap;
+use std::io;
 
 use haft::{Content, Finish, Usage};
 use serde_json::{Value, json};
@@ -50,18 +51,18 @@ pub(crate) fn request(prompt: &Prompt) -> Result<Request, Fault> {
         }
     }
     options::apply(Format::Responses, &mut request, &wanted.extra);
-    let conversation = Tongue::Responses.tell(&prompt.conversation);
+    let conversation = Tongue::Responses.tell(&prompt.conversation)?;
     Ok(Request { fields: request, place: INPUT, conversation })
 }
 
 /// What was said, as items of the input.
-pub(crate) fn items(utterance: &Utterance) -> Vec<Value> {
+pub(crate) fn items(utterance: &Utterance) -> io::Result<Vec<Value>> {
     match utterance {
         Utterance::User(content) => {
             let content: Vec<Value> = content.iter().map(part).collect();
-            vec![json!({ "role": "user", "content": content })]
+            Ok(vec![json!({ "role": "user", "content": content })])
         }
-        Utterance::Assistant(said) => said.iter().filter_map(uttered).collect(),
+        Utterance::Assistant(said) => Ok(said.iter().filter_map(uttered).collect()),
         Utterance::Results(results) => results.iter().map(result).collect(),
     }
 }
@@ -101,13 +102,14 @@ fn uttered(said: &Uttered) -> Option<Value> {
 }
 
 /// A result that holds only text stays text.
-fn result(result: &CallResult) -> Value {
-    let texts: Option<Vec<&str>> = result.content.iter().map(Content::as_text).collect();
+fn result(result: &CallResult) -> io::Result<Value> {
+    let content = result.content.read()?;
+    let texts: Option<Vec<&str>> = content.iter().map(Content::as_text).collect();
     let output = match texts {
         Some(texts) => json!(texts.join("\n")),
-        None => result.content.iter().map(part).collect(),
+        None => content.iter().map(part).collect(),
     };
-    json!({ "type": "function_call_output", "call_id": call_id(&result.id), "output": output })
+    Ok(json!({ "type": "function_call_output", "call_id": call_id(&result.id), "output": output }))
 }
 
 /// Reads a stream.

@@ -1,14 +1,14 @@
 //! A conversation in the words of a format. What was said does not change, so each part is put into words once.
 
+use std::io;
 use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::document::Document;
 use super::{anthropic, chat, gemini, responses};
 use crate::provider::{Told, Utterance};
-
-/// About how much the rest of a request takes: instructions and tools, mostly.
-const FIELDS_BYTES: usize = 64 << 10;
+use crate::shelf::{Laid, Shelf};
 
 /// How a provider is spoken to: everything on which the words for an utterance depend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,13 +23,13 @@ pub(crate) enum Tongue {
 #[derive(Debug)]
 pub(crate) struct Words {
     pub(crate) tongue: Tongue,
-    pub(crate) elements: Vec<Arc<str>>,
+    pub(crate) elements: Vec<Arc<Laid>>,
 }
 
 /// Elements in a row that are said by the same side, and what stands around them.
 pub(crate) struct Stretch {
     pub(crate) open: &'static str,
-    pub(crate) elements: Vec<Arc<str>>,
+    pub(crate) elements: Vec<Arc<Laid>>,
     pub(crate) close: &'static str,
 }
 
@@ -41,15 +41,16 @@ pub(crate) struct Request {
 }
 
 impl Tongue {
-    /// Puts an utterance into words.
-    pub(crate) fn words(self, utterance: &Utterance) -> Words {
+    /// Puts an utterance into words, which lie on a shelf from then on.
+    pub(crate) fn words(self, utterance: &Utterance, shelf: &Shelf) -> io::Result<Words> {
         let elements = match self {
             Tongue::Chat(dialect) => chat::messages(utterance, dialect),
             Tongue::Responses => responses::items(utterance),
             Tongue::Anthropic => anthropic::blocks(utterance),
             Tongue::Gemini(signing) => gemini::parts(utterance, signing),
         };
-        Words { tongue: self, elements: elements.iter().map(element).collect() }
+        let lay = |value: &Value| Arc::new(shelf.lay(value.to_string().into_bytes().into()));
+        Ok(Words { tongue: self, elements: elements?.iter().map(lay).collect() })
     }
 
     /// What stands around elements of such an utterance. Where nothing does, each says itself who speaks.
@@ -65,66 +66,66 @@ impl Tongue {
     }
 
     /// Tells a conversation: whatever one side says in one go is one stretch.
-    pub(crate) fn tell(self, conversation: &[Arc<Told>]) -> Vec<Stretch> {
+    pub(crate) fn tell(self, conversation: &[Arc<Told>]) -> io::Result<Vec<Stretch>> {
         let mut stretches: Vec<Stretch> = Vec::new();
         for told in conversation {
             let (open, close) = self.frame(told.utterance());
-            let elements = told.words(self);
+            let elements = told.words(self)?;
             match stretches.last_mut() {
                 Some(last) if last.open == open => last.elements.extend(elements),
                 _ if elements.is_empty() => {}
                 _ => stretches.push(Stretch { open, elements, close }),
             }
         }
-        stretches
+        Ok(stretches)
     }
 }
 
 /// A value as it stands in the conversation.
-pub(crate) fn element(value: &Value) -> Arc<str> {
-    value.to_string().into()
+pub(crate) fn element(value: &Value) -> Laid {
+    Laid::held(value.to_string().into_bytes())
 }
 
 impl Stretch {
-    fn len(&self) -> usize {
-        let elements: usize = self.elements.iter().map(|element| element.len() + 1).sum();
-        self.open.len() + elements + self.close.len()
-    }
-
-    fn write(&self, text: &mut String) {
-        text.push_str(self.open);
+    fn write(&self, document: &mut Document) -> io::Result<()> {
+        document.push(self.open);
         for (at, element) in self.elements.iter().enumerate() {
-            text.push_str(if at == 0 { "" } else { "," });
-            text.push_str(element);
+            match at {
+                0 => document.add(element)?,
+                _ => document.add_next(element)?,
+            }
         }
-        text.push_str(self.close);
+        document.push(self.close);
+        Ok(())
     }
 }
 
 impl Request {
     /// The request as JSON, with the conversation in its place.
-    pub(crate) fn text(&self) -> String {
-        let length: usize = self.conversation.iter().map(Stretch::len).sum();
-        let mut text = String::with_capacity(length + FIELDS_BYTES);
+    pub(crate) fn document(&self) -> io::Result<Document> {
+        let mut document = Document::default();
+        let mut before = "{";
         for (name, value) in self.fields.as_object().into_iter().flatten() {
-            text.push(if text.is_empty() { '{' } else { ',' });
-            text.push_str(&Value::from(name.as_str()).to_string());
-            text.push(':');
+            document.push(before);
+            document.push(&Value::from(name.as_str()).to_string());
+            document.push(":");
             match name == self.place {
-                true => self.tell(&mut text),
-                false => text.push_str(&value.to_string()),
+                true => self.tell(&mut document)?,
+                false => document.push(&value.to_string()),
             }
+            before = ",";
         }
-        text.push('}');
-        text
+        document.push("}");
+        Ok(document)
     }
 
-    fn tell(&self, text: &mut String) {
-        text.push('[');
+    fn tell(&self, document: &mut Document) -> io::Result<()> {
+        document.push("[");
         for (at, stretch) in self.conversation.iter().enumerate() {
-            text.push_str(if at == 0 { "" } else { "," });
-            stretch.write(text);
+            document.push(if at == 0 { "" } else { "," });
+            stretch.write(document)?;
         }
-        text.push(']');
+        document.push("]");
+        Ok(())
     }
 }

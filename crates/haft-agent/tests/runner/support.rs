@@ -33,7 +33,7 @@ pub(crate) struct World {
     pub(crate) told: Arc<Mutex<Vec<Event>>>,
     pub(crate) ran: Arc<AtomicUsize>,
     pub(crate) session: SessionId,
-    _kept: (Registration, haft::Subscription),
+    _kept: (Registration, haft::Subscription, tempfile::TempDir),
 }
 
 /// What can be different from world to world.
@@ -86,6 +86,7 @@ impl World {
             events: events.clone(),
         });
         let (agency, inbox, ran) = (Agency::default(), Inbox::default(), Arc::new(AtomicUsize::new(0)));
+        let shelves = tempfile::tempdir().unwrap();
         let registry = Registry::root();
         let tools = [
             ("echo", Tool::new(Echo { ran: ran.clone(), gate: gate.clone() })),
@@ -123,10 +124,12 @@ impl World {
                 not_for_subagents: vec!["task".to_owned()],
                 ..Settings::default()
             },
+            shelves: Some(shelves.path().to_owned()),
             ended: Box::new(|_| {}),
         });
         let session = SessionId::mint();
-        World { agency, inbox, recorder, heard, told, ran, session, _kept: (registration, subscription) }
+        let _kept = (registration, subscription, shelves);
+        World { agency, inbox, recorder, heard, told, ran, session, _kept }
     }
 
     pub(crate) async fn open(&self) -> Conversation {
@@ -171,7 +174,8 @@ impl World {
 }
 
 pub(crate) fn text_of(result: &CallResult) -> String {
-    result.content.iter().filter_map(haft::Content::as_text).collect::<Vec<_>>().join("\n")
+    let content = result.content.read().unwrap();
+    content.iter().filter_map(haft::Content::as_text).collect::<Vec<_>>().join("\n")
 }
 
 /// What a prompt shows, one line for each utterance.

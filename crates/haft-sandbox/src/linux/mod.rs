@@ -33,3 +33,4 @@ pub(crate) use limits::harden;
 pub(crate) use memory::half_of_it as half_of_memory;
 pub(crate) use probe::{level, report};
 pub(crate) use remembered::{forget, is_remembered, remember};
+pub(crate) use sys::share_memory;
