@@ -28,8 +28,18 @@ pub(crate) struct Paths {
 
 impl Paths {
     /// What decides about everything else: neither tools nor commands get to it.
-    pub(crate) fn own(&self) -> [PathBuf; 2] {
-        [self.data.clone(), self.state.clone()]
+    pub(crate) fn own(&self) -> [PathBuf; 3] {
+        [self.data.clone(), self.state.clone(), self.manifests()]
+    }
+
+    /// What is known of plugins without running them, and so which of them have a say.
+    pub(crate) fn manifests(&self) -> PathBuf {
+        self.cache.join("plugins")
+    }
+
+    /// Where the person's own configuration lies, all of which is believed.
+    pub(crate) fn configuration(&self) -> Vec<PathBuf> {
+        std::iter::once(&self.config).chain(&self.opencode).cloned().collect()
     }
 }
 

@@ -80,7 +80,7 @@ pub(crate) fn of(
         directory: setting.directory.clone(),
         worktree: setting.project().clone(),
         input: input(setting),
-        cache: Some(setting.paths.cache.clone()),
+        cache: Some(setting.paths.manifests()),
     })
 }
 

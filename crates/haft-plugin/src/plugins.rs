@@ -285,7 +285,7 @@ impl Inner {
     fn kept_at(&self) -> Option<PathBuf> {
         let directory = self.parts.cache.as_ref()?;
         let project = blake3::hash(self.parts.worktree.as_os_str().as_encoded_bytes()).to_hex();
-        Some(directory.join("plugins").join(format!("{}.json", &project[..32])))
+        Some(directory.join(format!("{}.json", &project[..32])))
     }
 
     fn kept(&self) -> Kept {

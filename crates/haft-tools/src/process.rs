@@ -48,6 +48,8 @@ pub struct Processes {
     pub hidden: Vec<PathBuf>,
     /// Directories whose configuration is believed wherever they lie, so that no command may change it.
     pub believed: Vec<PathBuf>,
+    /// Directories of which everything is believed: the person's own configuration. No command may change or make them.
+    pub configuration: Vec<PathBuf>,
     /// How commands are confined.
     pub confinement: Confinement,
     /// How long a command may take unless it says otherwise.
@@ -107,6 +109,7 @@ impl Processes {
             home: None,
             hidden: Vec::new(),
             believed: Vec::new(),
+            configuration: Vec::new(),
             confinement: Confinement::default(),
             timeout: Duration::from_secs(120),
             background_after: None,

@@ -11,6 +11,7 @@ use crate::exit::{Exit, Failure};
 use crate::models;
 use crate::searches;
 use crate::setting::Setting;
+use crate::trust::create_private;
 
 /// Whatever keeps something beyond a call.
 pub(super) struct Keepers {
@@ -72,6 +73,11 @@ pub(crate) fn open_store(setting: &Setting) -> Result<Store, Failure> {
         Failure::new(Exit::Defect, error)
             .hint("haft keeps its record in HAFT_HOME, or in the XDG data directory")
     })?;
+    for directory in setting.paths.own() {
+        // What is not there cannot be kept from a command that would make it; where this person cannot make it, no
+        // command can either.
+        let _elsewhere = create_private(&directory);
+    }
     for notice in notices {
         setting.terminal.say(&format!("{} {notice}", setting.terminal.err().yellow("notice:")));
     }

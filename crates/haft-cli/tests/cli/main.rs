@@ -16,6 +16,7 @@ mod grants;
 mod language_servers;
 mod models;
 mod outputs;
+mod own_data;
 mod permissions;
 mod plugins_in_conversations;
 mod processes;

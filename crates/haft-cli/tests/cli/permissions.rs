@@ -172,36 +172,3 @@ fn pending(place: &Place) -> String {
     }
     panic!("no request became pending");
 }
-
-#[test]
-fn what_haft_keeps_is_no_tools_whoever_agrees() {
-    let place = Place::new();
-    place.run(&["call", "list", "path=."]);
-    let trust = place.store().with_file_name("state").join("trust.json");
-    let key = place.store().join("haft.db");
-    assert!(key.exists(), "the store is where it is thought to be");
-    let link = place.ws().join("link");
-    std::os::unix::fs::symlink(place.store(), &link).unwrap();
-    for args in [
-        vec!["call", "write", "content={}", "filePath"],
-        vec!["call", "read", "filePath"],
-        vec!["call", "grep", "pattern=.", "path"],
-    ] {
-        for path in [trust.as_path(), key.as_path(), &link.join("haft.db")] {
-            let mut args: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
-            let last = args.pop().unwrap();
-            args.extend([format!("{last}={}", path.display()), "--yes".to_owned()]);
-            let ran = place.run(&args.iter().map(String::as_str).collect::<Vec<_>>());
-            assert!(ran.err.contains("haft keeps its own data"), "{args:?}: {} {}", ran.code, ran.err);
-        }
-    }
-    assert!(!trust.exists());
-    let found = place.run(&[
-        "call",
-        "glob",
-        "pattern=**/haft.db",
-        &format!("path={}", place.home().display()),
-        "--yes",
-    ]);
-    assert!(found.code == 0 && !found.out.contains("haft.db"), "{}", found.out);
-}

@@ -10,7 +10,7 @@ use super::lacking::Reached;
 use super::wishes::{Widened, WishError, Wishes};
 use super::{Processes, ProfileName};
 use crate::shell::CommandTarget;
-use crate::workspace::{Place, Workspace};
+use crate::workspace::{Place, ResolveError, Workspace};
 
 /// A script and the profile it runs under.
 #[derive(Debug)]
@@ -36,6 +36,10 @@ impl ConfinedCommand {
         command: CommandTarget,
         wishes: Wishes,
     ) -> Result<ConfinedCommand, WishError> {
+        if let Some(path) = command.withheld(workspace) {
+            let path = haft::visible(&path.to_string_lossy());
+            return Err(ResolveError::Withheld { path }.into());
+        }
         let confinement = &processes.confinement;
         let profile = located(processes, workspace);
         let none = (Vec::new(), Vec::new(), Vec::new());
@@ -158,9 +162,20 @@ fn located(processes: &Processes, workspace: &Workspace) -> Profile {
         profile = profile.with_protected(directory);
     }
     profile = protect_believed(profile, processes, workspace.base());
+    profile.protected.extend(processes.configuration.iter().map(|path| whole(path)));
     let executed = workspace.executed_by_git().into_iter();
     profile.protected.extend(executed.map(|path| Protected { path, absent: Absent::Remove }));
     profile
+}
+
+/// A directory that is protected with all that is in it. What is not there is kept from being made where that is in
+/// nobody's way.
+fn whole(path: &Path) -> Protected {
+    let absent = match path.parent().is_some_and(Path::is_dir) {
+        true => Absent::Mask,
+        false => Absent::Remove,
+    };
+    Protected { path: path.to_owned(), absent }
 }
 
 /// The directories between the repository's root and the working directory, whose configuration is read too.

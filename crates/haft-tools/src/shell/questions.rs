@@ -42,6 +42,13 @@ pub(super) fn agreed_outside(workspace: &Workspace, analysis: &Analysis) -> Vec<
     outside.map(|(place, changes)| (place.surroundings().to_owned(), *changes)).collect()
 }
 
+/// A file that a script names and that is nobody's, whoever agrees.
+pub(super) fn withheld(workspace: &Workspace, analysis: &Analysis) -> Option<PathBuf> {
+    let touched = touched(workspace, analysis);
+    let withheld = touched.iter().find(|(place, _)| workspace.is_withheld(place.real()));
+    withheld.map(|(place, _)| place.real().to_owned())
+}
+
 /// The protected paths that agreeing to a script agrees to change.
 pub(super) fn agreed_protected(workspace: &Workspace, analysis: &Analysis) -> Vec<PathBuf> {
     let touched = touched(workspace, analysis);

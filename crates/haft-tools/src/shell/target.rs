@@ -6,7 +6,7 @@ use haft::permission::{Ask, Question, Reach, Showing};
 use haft::visible;
 
 use super::analysis::{Analysis, analyse};
-use super::questions::{agreed_outside, agreed_protected, questions};
+use super::questions::{agreed_outside, agreed_protected, questions, withheld};
 use super::surroundings::Surroundings;
 use crate::workspace::{Place, ResolveError, Workspace};
 
@@ -47,6 +47,13 @@ impl CommandTarget {
     /// The directories outside the workspace that it may use once it is agreed to, and whether it may change them.
     pub(crate) fn outside(&self, workspace: &Workspace) -> Vec<(PathBuf, bool)> {
         agreed_outside(workspace, &self.analysis)
+    }
+
+    /// A file that it names and that no command may have.
+    pub(crate) fn withheld(&self, workspace: &Workspace) -> Option<PathBuf> {
+        let workdir = self.workdir.real();
+        let is_there = workspace.is_withheld(workdir).then(|| workdir.to_owned());
+        is_there.or_else(|| withheld(workspace, &self.analysis))
     }
 
     /// The protected paths that it may change once it is agreed to.
