@@ -1,58 +1,15 @@
 //! Whole sessions of the real binary: with a server that speaks a provider's format, and across crashes.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::Stdio;
-use std::sync::mpsc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::server::Server;
 use crate::support::Place;
 
 const KEY: &str = "sk-test-4242424242";
-
-/// Answers each request with the next of these streams, and passes on what was asked.
-fn serve(streams: Vec<String>) -> (String, mpsc::Receiver<Value>) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = format!("http://{}/v1", listener.local_addr().unwrap());
-    let (tell, asked) = mpsc::channel();
-    std::thread::spawn(move || {
-        for stream in streams {
-            let Ok((connection, _)) = listener.accept() else { return };
-            if let Some(body) = answer(connection, &stream) {
-                let _gone = tell.send(body);
-            }
-        }
-    });
-    (address, asked)
-}
-
-fn answer(connection: TcpStream, stream: &str) -> Option<Value> {
-    let mut reader = BufReader::new(connection.try_clone().ok()?);
-    let (mut length, mut line) = (0, String::new());
-    loop {
-        line.clear();
-        reader.read_line(&mut line).ok()?;
-        let lower = line.to_ascii_lowercase();
-        if let Some(given) = lower.strip_prefix("content-length:") {
-            length = given.trim().parse().ok()?;
-        }
-        if line.trim().is_empty() {
-            break;
-        }
-    }
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body).ok()?;
-    let mut connection = connection;
-    write!(
-        connection,
-        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n{stream}"
-    )
-    .ok()?;
-    serde_json::from_slice(&body).ok()
-}
 
 /// Whether a text stands in a file below a directory.
 fn holds(directory: &Path, text: &str) -> bool {
@@ -79,7 +36,7 @@ fn a_session_over_chat_completions_reads_a_file_and_tells_what_it_says() {
     place.file("a.txt", "the word is heron\n");
     let call =
         |arguments: &str| json!({ "tool_calls": [{ "index": 0, "function": { "arguments": arguments } }] });
-    let (address, asked) = serve(vec![
+    let server = Server::answering(vec![
         events(&[
             delta(&json!({ "role": "assistant", "content": "I look." }), None),
             delta(
@@ -97,17 +54,17 @@ fn a_session_over_chat_completions_reads_a_file_and_tells_what_it_says() {
         ]),
     ]);
     let mut haft = place.command(&["run", "-m", "openai/some-model", "which word?"]);
-    let ran = haft.env("HAFT_LLM_BASE_URL", &address).env("OPENAI_API_KEY", KEY).output().unwrap();
+    let ran = haft.env("HAFT_LLM_BASE_URL", &server.address).env("OPENAI_API_KEY", KEY).output().unwrap();
     let (out, err) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
     assert!(ran.status.success(), "{err}");
     assert!(out.contains("It is heron."), "{out}");
     assert!(err.contains("120") && err.contains('7'), "usage is shown: {err}");
 
-    let first = asked.recv_timeout(Duration::from_secs(5)).unwrap();
+    let first = server.next().body;
     assert_eq!((first["model"].as_str(), first["stream"].as_bool()), (Some("some-model"), Some(true)));
     let tools = first["tools"].as_array().unwrap();
     assert!(tools.iter().any(|tool| tool["function"]["name"] == "read"));
-    let second = asked.recv_timeout(Duration::from_secs(5)).unwrap();
+    let second = server.next().body;
     let result = second["messages"].as_array().unwrap().last().unwrap();
     assert_eq!((result["role"].as_str(), result["tool_call_id"].as_str()), (Some("tool"), Some("c1")));
     assert!(result["content"].to_string().contains("the word is heron"), "{result}");
@@ -121,9 +78,9 @@ fn of_an_answer_that_broke_off_and_came_again_only_the_whole_one_is_printed() {
         format!("data: {}\n\n", delta(&json!({ "role": "assistant", "content": "Half a\nword" }), None));
     let whole = events(&[delta(&json!({ "role": "assistant", "content": "Whole." }), Some("stop"))]);
     let say = |arguments: &[&str]| {
-        let (address, _asked) = serve(vec![broken.clone(), whole.clone()]);
+        let server = Server::answering(vec![broken.clone(), whole.clone()]);
         let mut haft = place.command(&[&["run", "-m", "openai/some-model", "go"], arguments].concat());
-        let ran = haft.env("HAFT_LLM_BASE_URL", &address).env("OPENAI_API_KEY", KEY).output().unwrap();
+        let ran = haft.env("HAFT_LLM_BASE_URL", &server.address).env("OPENAI_API_KEY", KEY).output().unwrap();
         assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
         String::from_utf8(ran.stdout).unwrap()
     };
@@ -309,19 +266,19 @@ fn a_question_is_answered_from_another_process() {
 fn a_model_is_asked_with_the_options_of_its_configuration() {
     let place = Place::new();
     let answer = events(&[delta(&json!({ "role": "assistant", "content": "Yes." }), Some("stop"))]);
-    let (address, asked) = serve(vec![answer]);
+    let server = Server::answering(vec![answer]);
     let models = json!({ "m": {
         "options": { "reasoningEffort": "low", "textVerbosity": "low", "model": "another" },
         "variants": { "hard": { "reasoningEffort": "high" } },
     } });
     let config = json!({
-        "provider": { "local": { "npm": "@ai-sdk/openai-compatible", "options": { "baseURL": address, "apiKey": KEY }, "models": models } },
+        "provider": { "local": { "npm": "@ai-sdk/openai-compatible", "options": { "baseURL": server.address, "apiKey": KEY }, "models": models } },
         "agent": { "build": { "variant": "hard", "temperature": 0.5, "top_p": 0.25, "options": { "serviceTier": "flex" } } },
     });
     let mut haft = place.command(&["run", "-m", "local/m", "go"]);
     let ran = haft.env("HAFT_CONFIG_CONTENT", config.to_string()).output().unwrap();
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
-    let request = asked.recv_timeout(Duration::from_secs(5)).unwrap();
+    let request = server.next().body;
     let of = |key: &str| request[key].clone();
     assert_eq!((of("model"), of("temperature"), of("top_p")), (json!("m"), json!(0.5), json!(0.25)));
     assert_eq!(
@@ -340,11 +297,11 @@ fn images_and_documents_are_attached_as_what_they_are() {
     std::fs::write(place.ws().join("b.pdf"), b"%PDF-1.4\n1 0 obj\n<<>>\nendobj\ntrailer\n<<>>\n%%EOF\n")
         .unwrap();
     let answer = events(&[delta(&json!({ "role": "assistant", "content": "Seen." }), Some("stop"))]);
-    let (address, asked) = serve(vec![answer]);
+    let server = Server::answering(vec![answer]);
     let mut haft = place.command(&["run", "-m", "openai/some-model", "look at @a.png", "--file", "b.pdf"]);
-    let ran = haft.env("HAFT_LLM_BASE_URL", &address).env("OPENAI_API_KEY", KEY).output().unwrap();
+    let ran = haft.env("HAFT_LLM_BASE_URL", &server.address).env("OPENAI_API_KEY", KEY).output().unwrap();
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
-    let request = asked.recv_timeout(Duration::from_secs(5)).unwrap();
+    let request = server.next().body;
     let said = request["messages"].as_array().unwrap().last().unwrap()["content"].to_string();
     assert!(
         said.contains("look at @a.png") && said.contains(&format!("data:image/png;base64,{}", &PNG[..40])),

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::plugins_in_conversations::{Server, calls, says, talk};
+use crate::plugins_in_conversations::{calls, says, talk};
+use crate::server::Server;
 use crate::support::Place;
 
 /// A plugin that does this to the configuration.
@@ -24,7 +25,7 @@ fn plugins_add_agents_and_each_sees_what_came_before() {
            config.instructions = [...(config.instructions ?? []), "birds.md"];"#,
     );
     configuring(&place, "b", r#"if (config.agent.birder) config.default_agent = "birder";"#);
-    let server = Server::new(vec![says("A heron.")]);
+    let server = Server::answering(vec![says("A heron.")]);
     let ran = talk(&place, &server, &["what is there?"]);
     assert_eq!((ran.code, ran.out.trim()), (0, "A heron."), "{}", ran.err);
     let body = server.next().body;
@@ -48,7 +49,7 @@ fn rules_of_plugins_narrow_and_never_widen() {
            config.agent = { build: { permission: { bash: "allow" } } };"#,
     );
     let touch = json!({ "command": "touch made", "description": "Makes a file" });
-    let server = Server::new(vec![
+    let server = Server::answering(vec![
         calls(&[("bash", touch), ("read", json!({ "filePath": "a.txt" }))]),
         says("Neither."),
     ]);
@@ -69,7 +70,7 @@ fn rules_of_plugins_narrow_and_never_widen() {
 fn the_environment_has_the_last_word() {
     let place = Place::new();
     configuring(&place, "hot", r#"config.agent = { build: { temperature: 0.75, top_p: 0.25 } };"#);
-    let server = Server::new(vec![says("Yes.")]);
+    let server = Server::answering(vec![says("Yes.")]);
     let mut haft = place.command(&["run", "-m", "openai/m", "hello"]);
     haft.env("HAFT_TRUST", "1").env("HAFT_LLM_BASE_URL", &server.address);
     haft.env("OPENCODE_CONFIG_CONTENT", r#"{ "agent": { "build": { "temperature": 0 } } }"#);
@@ -86,14 +87,14 @@ fn what_a_plugin_says_wrongly_or_too_late_is_told_with_its_file() {
         "late",
         r#"config.shell = "/bin/dash"; config.provider = { x: { options: { apiKey: "k" } } };"#,
     );
-    let server = Server::new(vec![says("Yes.")]);
+    let server = Server::answering(vec![says("Yes.")]);
     let ran = talk(&place, &server, &["hello"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     for words in ["late.js", "`shell`", "`provider`"] {
         assert!(ran.err.contains(words), "{words}: {}", ran.err);
     }
     configuring(&place, "wrong", r#"config.agent = { build: { temperature: "hot" } };"#);
-    let server = Server::new(vec![says("Never.")]);
+    let server = Server::answering(vec![says("Never.")]);
     let ran = talk(&place, &server, &["hello"]);
     assert_eq!(ran.code, 2, "{}", ran.err);
     assert!(ran.err.contains("wrong.js") && ran.err.contains("hot"), "{}", ran.err);

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "in a test that fails, a panic is the message")]
 
+mod server;
 mod support;
 
 mod agent;

@@ -1,53 +1,17 @@
 //! Plugins in conversations, with a server that shows what the model was really sent.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::io::Write as _;
+use std::net::TcpStream;
 use std::path::PathBuf;
-use std::sync::mpsc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::server::{Answer, Asked, Server};
 use crate::support::{Place, Ran, ran};
 
-/// A request: its headers in small letters, and its body.
-pub(crate) struct Asked {
-    pub(crate) headers: String,
-    pub(crate) body: Value,
-}
-
-pub(crate) struct Server {
-    pub(crate) address: String,
-    pub(crate) asked: mpsc::Receiver<Asked>,
-}
-
-impl Server {
-    /// Answers each request with the next of these, in the format of chat completions.
-    pub(crate) fn new(answers: Vec<Value>) -> Server {
-        Server::serving(answers.into_iter().map(Answer::Whole).collect())
-    }
-
-    fn serving(answers: Vec<Answer>) -> Server {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = format!("http://{}/v1", listener.local_addr().unwrap());
-        let (tell, asked) = mpsc::channel();
-        std::thread::spawn(move || {
-            for answer in answers {
-                let Ok((connection, _)) = listener.accept() else { return };
-                if let Some(request) = serve(connection, &answer) {
-                    let _gone = tell.send(request);
-                }
-            }
-        });
-        Server { address, asked }
-    }
-
-    pub(crate) fn next(&self) -> Asked {
-        self.asked.recv_timeout(Duration::from_secs(20)).unwrap()
-    }
-}
-
-enum Answer {
+/// An answer that may wait for something.
+enum Said {
     Whole(Value),
     /// Two calls, of which the second is complete only when a file below some place has changed.
     Waiting {
@@ -56,21 +20,11 @@ enum Answer {
     },
 }
 
-impl Answer {
+impl Answer for Said {
     fn send(&self, connection: &mut TcpStream) -> std::io::Result<()> {
         let (file, [first, second]) = match self {
-            Answer::Whole(answer) => {
-                let (status, text) = match answer.get("error") {
-                    Some(_) => ("400 Bad Request", answer.to_string()),
-                    None => ("200 OK", answer.to_string()),
-                };
-                let head = format!(
-                    "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}",
-                    text.len()
-                );
-                return write!(connection, "{head}\r\nconnection: close\r\n\r\n{text}");
-            }
-            Answer::Waiting { calls, file } => (file, calls),
+            Said::Whole(answer) => return answer.send(connection),
+            Said::Waiting { calls, file } => (file, calls),
         };
         let event = |at: usize, function: Value, finish: Option<&str>| {
             let call =
@@ -96,27 +50,6 @@ impl Answer {
         write!(connection, "{}", event(1, json!({ "arguments": second.1.to_string() }), Some("tool_calls")))?;
         write!(connection, "data: [DONE]\n\n")
     }
-}
-
-fn serve(mut connection: TcpStream, answer: &Answer) -> Option<Asked> {
-    let mut reader = BufReader::new(connection.try_clone().ok()?);
-    let (mut length, mut headers) = (0, String::new());
-    loop {
-        let mut line = String::new();
-        reader.read_line(&mut line).ok()?;
-        let line = line.to_ascii_lowercase();
-        if let Some(given) = line.strip_prefix("content-length:") {
-            length = given.trim().parse().ok()?;
-        }
-        if line.trim().is_empty() {
-            break;
-        }
-        headers.push_str(&line);
-    }
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body).ok()?;
-    answer.send(&mut connection).ok()?;
-    Some(Asked { headers, body: serde_json::from_slice(&body).ok()? })
 }
 
 pub(crate) fn says(text: &str) -> Value {
@@ -169,7 +102,8 @@ fn plugins_change_what_the_model_is_told_and_how_it_is_to_answer() {
         });
         "#,
     );
-    let server = Server::new(vec![json!({ "error": { "message": "bad ticket hush-hush-0123456789" } })]);
+    let server =
+        Server::answering(vec![json!({ "error": { "message": "bad ticket hush-hush-0123456789" } })]);
     let ran = talk(&place, &server, &["where is the heron?"]);
     let Asked { headers, body } = server.next();
     let messages = body["messages"].as_array().unwrap();
@@ -207,7 +141,8 @@ fn plugins_see_the_conversation_and_edit_what_the_model_says() {
         });
         "#,
     );
-    let server = Server::new(vec![calls(&[("read", json!({ "filePath": "a.txt" }))]), says("It is heron.")]);
+    let server =
+        Server::answering(vec![calls(&[("read", json!({ "filePath": "a.txt" }))]), says("It is heron.")]);
     let ran = talk(&place, &server, &["which word?"]);
     assert_eq!((ran.code, ran.out.trim()), (0, "IT IS HERON."), "{}", ran.err);
     let first = server.next().body;
@@ -226,13 +161,13 @@ fn a_hook_that_throws_ends_the_work_and_is_named() {
         ".opencode/plugin/broken.ts",
         r#"export const Broken = async () => ({ "chat.params": async () => { throw new Error("out of order"); } });"#,
     );
-    let server = Server::new(vec![says("Never.")]);
+    let server = Server::answering(vec![says("Never.")]);
     let ran = talk(&place, &server, &["hello"]);
     assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{}", ran.err);
     for words in ["chat.params", "broken.ts", "out of order"] {
         assert!(ran.err.contains(words), "{words}: {}", ran.err);
     }
-    assert!(server.asked.try_recv().is_err(), "the model was asked");
+    assert!(!server.has_been_asked(), "the model was asked");
 }
 
 #[test]
@@ -246,11 +181,11 @@ fn a_tool_that_is_edited_during_a_conversation_is_offered_as_it_is_now() {
     let file = place.file(".opencode/tool/bird.ts", &tool("heron"));
     place.file("new.ts", &tool("stork"));
     let copy = json!({ "command": "cp new.ts .opencode/tool/bird.ts", "description": "Replaces the tool" });
-    let server = Server::serving(vec![
-        Answer::Whole(calls(&[("bird", json!({}))])),
-        Answer::Waiting { calls: [("bash", copy), ("bird", json!({}))], file },
-        Answer::Whole(calls(&[("bird", json!({}))])),
-        Answer::Whole(says("Done.")),
+    let server = Server::answering(vec![
+        Said::Whole(calls(&[("bird", json!({}))])),
+        Said::Waiting { calls: [("bash", copy), ("bird", json!({}))], file },
+        Said::Whole(calls(&[("bird", json!({}))])),
+        Said::Whole(says("Done.")),
     ]);
     let ran = talk(&place, &server, &["--auto", "go"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
@@ -270,7 +205,7 @@ fn a_tool_that_is_edited_during_a_conversation_is_offered_as_it_is_now() {
 
 #[test]
 fn a_hook_that_fetches_is_decided_by_the_rules_of_its_session() {
-    let tickets = Server::new(vec![json!({ "ticket": "t-42" })]);
+    let tickets = Server::answering(vec![json!({ "ticket": "t-42" })]);
     let place = Place::new();
     let code = r#"export const Tickets = async () => ({
         "chat.headers": async (_input: unknown, output: any) => {
@@ -280,10 +215,10 @@ fn a_hook_that_fetches_is_decided_by_the_rules_of_its_session() {
     });"#;
     place.file(".opencode/plugin/tickets.ts", &code.replace("ADDRESS", &tickets.address));
     place.global_config(r#"{ "permission": { "webfetch": "deny" } }"#);
-    let server = Server::new(vec![says("Yes.")]);
+    let server = Server::answering(vec![says("Yes.")]);
     let ran = talk(&place, &server, &["hello"]);
     assert!(ran.code != 0 && ran.err.contains("chat.headers"), "{}", ran.err);
-    assert!(tickets.asked.try_recv().is_err(), "a denied address was asked");
+    assert!(!tickets.has_been_asked(), "a denied address was asked");
     place.global_config(
         r#"{ "permission": { "webfetch": "allow" }, "webfetch": { "allow_private": ["127.0.0.1:*"] } }"#,
     );
@@ -306,7 +241,7 @@ fn a_plugin_that_was_at_work_is_told_of_the_end() {
             };
         };"#,
     );
-    let server = Server::new(vec![says("Yes.")]);
+    let server = Server::answering(vec![says("Yes.")]);
     let ran = talk(&place, &server, &["hello"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert_eq!(place.read("asked"), "1");

@@ -6,6 +6,10 @@
 #[allow(dead_code, reason = "not every suite needs all of it")]
 mod support;
 
+#[path = "../cli/server.rs"]
+#[allow(dead_code, reason = "not every suite needs all of it")]
+mod server;
+
 mod model;
 mod project;
 mod provider;
