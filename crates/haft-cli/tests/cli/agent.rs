@@ -160,10 +160,11 @@ fn a_session_that_is_killed_at_any_moment_goes_on_and_runs_nothing_twice() {
 
     let mut prompt = vec!["run", "-m", "scripted/s.json", "begin"];
     let mut finished = false;
-    // Each attempt lives a little longer than the one before, so each is cut somewhere else.
+    // Each attempt lives a little longer than the one before, so each is cut somewhere else. The last ones live much
+    // longer, so that a machine with much else to do comes to the end, too.
     for attempt in 0..60u64 {
         let mut haft = place.command(&prompt).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-        std::thread::sleep(Duration::from_millis(40 + attempt * 17));
+        std::thread::sleep(Duration::from_millis(40 + attempt * 17 + attempt.saturating_sub(45) * 400));
         let _ended = haft.kill();
         let out = haft.wait_with_output().unwrap();
         if String::from_utf8_lossy(&out.stdout).contains("finished") {
