@@ -22,6 +22,7 @@ mod image;
 mod ignored;
 mod lead;
 mod left;
+mod linked;
 mod lock;
 mod place;
 mod protected;
@@ -158,6 +159,11 @@ impl Workspace {
     /// The canonical paths of everything that git executes or is configured by, beyond its own directory.
     pub(crate) fn executed_by_git(&self) -> Vec<PathBuf> {
         hooks_path::executed_by_git(self)
+    }
+
+    /// The directories elsewhere that git writes to when something is committed here.
+    pub(crate) fn written_by_git(&self) -> Vec<PathBuf> {
+        linked::written_by_git(self)
     }
 
     /// The questions whether a place may be changed under an action.

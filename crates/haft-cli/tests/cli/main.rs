@@ -28,3 +28,4 @@ mod sessions;
 mod skills;
 mod store;
 mod trust;
+mod worktrees;

@@ -150,6 +150,9 @@ fn located(processes: &Processes, workspace: &Workspace) -> Profile {
     if processes.confinement.profile == ProfileName::ReadOnly {
         profile.readable.extend(roots.map(Path::to_owned));
     }
+    if processes.confinement.profile == ProfileName::WorkspaceWrite {
+        profile.writable.extend(workspace.written_by_git());
+    }
     if let Some(home) = &processes.home {
         profile = profile.with_home(home);
     }

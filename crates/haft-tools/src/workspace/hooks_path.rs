@@ -32,6 +32,7 @@ pub(super) fn executed_by_git(workspace: &Workspace) -> Vec<PathBuf> {
     if directory != base.join(".git") {
         found.extend([&directory, &common].into_iter().flat_map(|of_git| held(of_git)));
     }
+    found.extend(worktrees(&common.join("worktrees")));
     found.extend(submodules(workspace, &common.join("modules")));
     for _ in 0..FILES_MAX {
         let Some(file) = files.pop_front() else { break };
@@ -68,6 +69,13 @@ fn held(directory: &Path) -> impl Iterator<Item = PathBuf> {
     directory.into_iter().flat_map(|directory| HELD.map(|name| directory.join(name)))
 }
 
+/// What leads the other working trees of a repository to it and configures them.
+fn worktrees(directory: &Path) -> impl Iterator<Item = PathBuf> {
+    const LEADING: [&str; 3] = ["commondir", "gitdir", "config.worktree"];
+    let worktrees = std::fs::read_dir(directory).into_iter().flatten().flatten().take(MODULES_MAX);
+    worktrees.flat_map(|entry| LEADING.map(|name| entry.path().join(name)))
+}
+
 /// Submodules have their repositories within the outer one's, and a file that leads there.
 fn submodules(workspace: &Workspace, modules: &Path) -> Vec<PathBuf> {
     let mut directories = VecDeque::from([modules.to_owned()]);
@@ -91,7 +99,7 @@ fn submodules(workspace: &Workspace, modules: &Path) -> Vec<PathBuf> {
     found
 }
 
-fn read(workspace: &Workspace, path: &Path) -> Option<String> {
+pub(super) fn read(workspace: &Workspace, path: &Path) -> Option<String> {
     let (real, kind) = resolve::canonical(path).ok()?;
     if kind != Kind::File {
         return None;
