@@ -4,7 +4,7 @@
 //! `{"nanoseconds","completed","text"}`. `settler DIRECTORY TOOL INPUT` settles one call and answers it the same way.
 //! With `--store DATA` before that everything is recorded on disk, in the directory `DATA`; otherwise nothing is.
 //! With `--unconfined` commands run without the sandbox. With `--lsp SERVER` there are language servers, and the program
-//! `SERVER` is the one for files that end in `.timed`. With `--plugins` the custom tools in `.opencode` are there.
+//! `SERVER` is the one for files that end in `.timed`, `.at-once` and `.later`. With `--plugins` the custom tools in `.opencode` are there.
 
 #![allow(clippy::print_stdout, reason = "answering on stdout is what it is for")]
 
@@ -152,24 +152,28 @@ async fn plugins(directory: &str, registry: &Registry, gate: &Gate) -> Plugins {
     plugins
 }
 
-/// Language servers, with one more for files that end in `.timed`; and the step that asks them after a change.
+/// Language servers, with one more for files that end in `.timed`, which names no versions for those that end in `.at-once`
+/// and `.later`; and the step that asks them after a change.
 fn languages(
     server: Option<String>,
     workspace: &Workspace,
     processes: &Arc<Processes>,
 ) -> (Languages, Arc<[Arc<dyn AfterChange>]>) {
     let Some(server) = server else { return (Languages::Off, Arc::new([])) };
-    let timed = ServerEntry {
+    let timed = |name: &str, modes: &[&str]| ServerEntry {
         program: ProgramEntry {
-            name: "timed".to_owned(),
-            command: Some(vec![server]),
-            extensions: Some(vec![".timed".to_owned()]),
+            name: name.to_owned(),
+            command: Some(
+                [server.as_str()].iter().chain(modes).map(|argument| (*argument).to_owned()).collect(),
+            ),
+            extensions: Some(vec![format!(".{name}")]),
             ..ProgramEntry::default()
         },
         initialization: None,
     };
+    let timed = [timed("timed", &[]), timed("at-once", &["at-once"]), timed("later", &["later"])];
     let limits = LspLimits::default();
-    let servers = Arc::new(LanguageServers::new(workspace.clone(), processes.clone(), &[timed], limits));
+    let servers = Arc::new(LanguageServers::new(workspace.clone(), processes.clone(), &timed, limits));
     let diagnosing: Arc<dyn AfterChange> = Arc::new(Diagnosing::new(servers.clone(), DIAGNOSING_TIME));
     (Languages::On(servers), Arc::new([diagnosing]))
 }

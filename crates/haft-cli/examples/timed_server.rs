@@ -1,7 +1,8 @@
 //! A language server that answers at once and says when it did, for `cargo xtask bench lsp`.
 //!
 //! After a change it waits some milliseconds, as one that works would, and then finds one error, whose message is the
-//! time at which it was told: nanoseconds since 1970.
+//! time at which it was told: nanoseconds since 1970. With `at-once` or `later` it does not say of which version that is,
+//! and with `later` it reads on while it works.
 
 use std::io::{self, BufRead, Write};
 use std::time::{Duration, SystemTime};
@@ -10,6 +11,8 @@ use serde_json::{Value, json};
 
 fn main() -> io::Result<()> {
     let (mut input, mut changes) = (io::stdin().lock(), 0);
+    let mode = std::env::args().nth(1);
+    let (names_versions, reads_on) = (mode.is_none(), mode.as_deref() == Some("later"));
     while let Some(message) = next(&mut input)? {
         let (id, params) = (&message["id"], &message["params"]);
         match message["method"].as_str() {
@@ -17,20 +20,21 @@ fn main() -> io::Result<()> {
                 let capabilities = json!({ "textDocumentSync": 1, "hoverProvider": true });
                 say(&json!({ "id": id, "result": { "capabilities": capabilities } }))?;
             }
-            Some("textDocument/didOpen") => {
-                let document = &params["textDocument"];
-                publish(document, &json!([]))?;
-            }
-            Some("textDocument/didChange") => {
-                changes += 1;
-                std::thread::sleep(Duration::from_millis(5 + changes % 20));
-                let start = json!({ "line": 0, "character": 0 });
-                let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-                let found = json!({
-                    "range": { "start": start, "end": start },
-                    "message": format!("told at {}", now.as_nanos()),
-                });
-                publish(&params["textDocument"], &json!([found]))?;
+            Some(method @ ("textDocument/didOpen" | "textDocument/didChange")) => {
+                changes += u64::from(method == "textDocument/didChange");
+                let (is_change, pause) = (changes > 0, Duration::from_millis(5 + changes % 20));
+                let mut document = params["textDocument"].clone();
+                if !names_versions {
+                    document["version"] = Value::Null;
+                }
+                let work = move || {
+                    std::thread::sleep(pause);
+                    publish(&document, &if is_change { json!([found()]) } else { json!([]) })
+                };
+                match reads_on {
+                    true => drop(std::thread::spawn(work)),
+                    false => work()?,
+                }
             }
             Some("exit") => break,
             Some(_) if !id.is_null() => say(&json!({ "id": id, "result": { "contents": "at once" } }))?,
@@ -38,6 +42,12 @@ fn main() -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+fn found() -> Value {
+    let start = json!({ "line": 0, "character": 0 });
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    json!({ "range": { "start": start, "end": start }, "message": format!("told at {}", now.as_nanos()) })
 }
 
 fn publish(document: &Value, diagnostics: &Value) -> io::Result<()> {

@@ -12,6 +12,7 @@ mod client;
 mod diagnosing;
 mod documents;
 mod framing;
+mod habits;
 mod listening;
 mod pool;
 mod position;
@@ -72,6 +73,8 @@ pub struct LspLimits {
     pub request: Duration,
     /// Without being used, before one is ended.
     pub idle: Duration,
+    /// To say more about a text, for one that names no versions and was seen to speak more than once about one.
+    pub settling: Duration,
     /// So many run at a time.
     pub servers_max: usize,
 }
@@ -82,6 +85,7 @@ impl Default for LspLimits {
             start: Duration::from_secs(45),
             request: Duration::from_secs(30),
             idle: Duration::from_secs(600),
+            settling: Duration::from_millis(250),
             servers_max: 8,
         }
     }
@@ -235,6 +239,9 @@ impl LanguageServers {
         let left = self.pool.limits().start.saturating_sub(client.age());
         match client.ready(left.min(limit)).await {
             Ok(_) => Ok(client),
+            Err(RequestError::Gone(ended)) if servers::is_empty_proxy(&ended.why) => {
+                Err(StartError::absent(known))
+            }
             Err(source) => {
                 if client.age() >= self.pool.limits().start {
                     client.shared().kill();

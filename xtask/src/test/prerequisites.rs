@@ -24,9 +24,11 @@ enum Package {
     Npm(&'static [&'static str]),
     /// The same, for what is no program but is imported.
     Modules(&'static [&'static str]),
+    /// A component of the toolchain in use. Where there is no rustup, or no such component, nobody is to blame.
+    Rustup(&'static str),
 }
 
-use Package::{Apt, Modules, Npm};
+use Package::{Apt, Modules, Npm, Rustup};
 
 const PYRIGHT: &[&str] = &["pyright@1.1.414"];
 const TYPESCRIPT: &[&str] = &["typescript-language-server@4.4.1", "typescript@5.9.3"];
@@ -46,6 +48,7 @@ const PREREQUISITES: &[Prerequisite] = &[
     Prerequisite { program: "npm",     package: Apt("npm"),        suite: "language servers that come from npm" },
     Prerequisite { program: "pyright-langserver",         package: Npm(PYRIGHT),    suite: "language servers: pyright" },
     Prerequisite { program: "typescript-language-server", package: Npm(TYPESCRIPT), suite: "language servers: typescript" },
+    Prerequisite { program: "rust-analyzer", package: Rustup("rust-analyzer"), suite: "language servers: rust-analyzer" },
     Prerequisite { program: "zod",     package: Modules(PLUGIN),   suite: "the real zod and @opencode-ai/plugin beside ours" },
 ];
 
@@ -74,6 +77,9 @@ pub(super) fn provide(install: Install) -> Result<Vec<&'static Prerequisite>> {
                 println!("could not install: {error:#}");
             }
         }
+        if let Err(error) = rustup(&missing) {
+            println!("could not install: {error:#}");
+        }
         missing = absent();
     }
     for Prerequisite { program, package, suite } in &missing {
@@ -85,10 +91,12 @@ pub(super) fn provide(install: Install) -> Result<Vec<&'static Prerequisite>> {
             Modules(packages) => {
                 format!("npm install --prefix {} {}", modules().display(), packages.join(" "))
             }
+            Rustup(component) => format!("rustup component add {component}"),
         };
         println!("SKIPPED SUITE {suite}: needs {program} ({how})");
     }
-    if !missing.is_empty() && std::env::var("CI").is_ok_and(|value| value == "true") {
+    let is_owed = |missing: &&Prerequisite| !matches!(missing.package, Rustup(_));
+    if missing.iter().any(is_owed) && std::env::var("CI").is_ok_and(|value| value == "true") {
         bail!("on CI no suite may be skipped");
     }
     Ok(missing)
@@ -100,6 +108,11 @@ fn absent() -> Vec<&'static Prerequisite> {
         // The ones in these versions, whatever else is there.
         Npm(_) => !scripts().join("node_modules/.bin").join(prerequisite.program).exists(),
         Modules(_) => !modules().join("node_modules").join(prerequisite.program).exists(),
+        // Rustup has a link for it even where it is not installed.
+        Rustup(_) => !Command::new(prerequisite.program)
+            .arg("--version")
+            .output()
+            .is_ok_and(|output| output.status.success()),
     };
     PREREQUISITES.iter().filter(is_absent).collect()
 }
@@ -109,7 +122,7 @@ fn apt_get(missing: &[&Prerequisite]) -> Result<()> {
         |args: &[&str]| run(Command::new("apt-get").args(args).env("DEBIAN_FRONTEND", "noninteractive"));
     let packages = missing.iter().filter_map(|prerequisite| match prerequisite.package {
         Apt(package) => Some(package),
-        Npm(_) | Modules(_) => None,
+        Npm(_) | Modules(_) | Rustup(_) => None,
     });
     let packages: Vec<&str> = packages.collect();
     if packages.is_empty() {
@@ -137,6 +150,19 @@ fn npm(
         command.args(of_place(prerequisite.package));
     }
     run(&mut command)
+}
+
+/// Adds components to the toolchain in use, where rustup looks after it.
+fn rustup(missing: &[&Prerequisite]) -> Result<()> {
+    let components = missing.iter().filter_map(|prerequisite| match prerequisite.package {
+        Rustup(component) => Some(component),
+        Apt(_) | Npm(_) | Modules(_) => None,
+    });
+    let components: Vec<&str> = components.collect();
+    if components.is_empty() || !is_present("rustup") {
+        return Ok(());
+    }
+    run(Command::new("rustup").args(["component", "add"]).args(components))
 }
 
 fn programs(package: Package) -> &'static [&'static str] {

@@ -82,7 +82,10 @@ impl Bench {
         let path = std::env::join_paths(
             std::iter::once(scripts()).chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
         );
-        let environment: Vec<(OsString, OsString)> = vec![("PATH".into(), path.unwrap())];
+        let mut environment: Vec<(OsString, OsString)> = vec![("PATH".into(), path.unwrap())];
+        // By which rustup finds what it looks after.
+        let rustup = ["HOME", "CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN"];
+        environment.extend(rustup.iter().filter_map(|name| Some((name.into(), std::env::var_os(name)?))));
         let sandbox = Sandbox::with_helper(Path::new(env!("CARGO_BIN_EXE_haft")));
         let mut processes = Processes::new(environment, Limits::default().text).confined_by(sandbox);
         // Where nothing can be confined, servers run without.

@@ -12,6 +12,7 @@ const reply = (id, result) => send({ id, result });
 
 if (on("usage")) { console.log("usage: fake [options]\n\n\r\n\r\n"); setInterval(() => {}, 1000); }
 if (on("dies")) { console.error("starting up\nerror: no licence\n    at start (x.js:1)"); process.exit(3); }
+if (on("proxy")) { console.error("error: Unknown binary 'rust-analyzer' in official toolchain 'x'."); process.exit(1); }
 if (on("writes")) { try { fs.writeFileSync("written.txt", "x"); } catch { log("could not write"); } }
 
 // A line that says "bad" is an error, one that says "poor" a warning.
@@ -33,9 +34,39 @@ let last = null;
 const texts = new Map();
 const publish = (uri, version, text) =>
   send({ method: "textDocument/publishDiagnostics", params: { uri, version, diagnostics: problems(text) } });
+const shallow = (text) => text.replace(/^.*deep.*$/gm, "");
+
+// Findings without versions, in every order.
+const speak = (uri, text, before) => {
+  if (on("at-once")) return publish(uri, undefined, text);
+  if (on("once")) return setTimeout(() => publish(uri, undefined, text), 10);
+  if (on("behind")) {
+    // What is left of the text before, and what it finds in this one long after it has read on.
+    if (before !== undefined) publish(uri, undefined, before);
+    after = () => setTimeout(() => publish(uri, undefined, text), before === undefined ? 0 : 300);
+    return;
+  }
+  // What is quick to find, and all of it later: the first time only when it is told to.
+  const again = () => {
+    if (texts.get(uri) !== text) return;
+    if (!fs.existsSync("go")) return setTimeout(again, 5);
+    publish(uri, undefined, text);
+    log("spoke again");
+  };
+  setTimeout(() => { publish(uri, undefined, shallow(text)); setTimeout(again, 150); }, 10);
+};
+let after = () => {};
+
+// Until it has been asked once it is reading the project, and finds nothing.
+let isReading = on("reading");
+const status = () => send({ method: "experimental/serverStatus", params: { health: "ok", quiescent: !isReading } });
+const read = () => { if (isReading) setTimeout(() => { isReading = false; status(); }, 50); };
 
 const changed = (uri, version, text) => {
+  const before = texts.get(uri);
   texts.set(uri, text);
+  if (on("at-once") || on("once") || on("behind") || on("again")) return speak(uri, text, before);
+  if (on("reading")) publish(uri, version, "");
   if (on("pull") || on("finds-nothing")) return;
   if (on("dies-at-changes")) process.exit(9);
   if (on("tsserver")) {
@@ -48,8 +79,10 @@ const changed = (uri, version, text) => {
     const found = JSON.stringify(problems(text));
     if (found === "[]" && last === "[]") return;
     last = found;
+    process.stdout.cork();
     publish(uri, undefined, "");
-    setImmediate(() => publish(uri, undefined, text));
+    publish(uri, undefined, text);
+    process.stdout.uncork();
     return;
   }
   if (on("stale") && version > 1) publish(uri, version - 1, "bad and old");
@@ -80,7 +113,10 @@ const handle = async ({ id, method, params, result }) => {
       return changed(params.textDocument.uri, params.textDocument.version, params.textDocument.text);
     case "textDocument/didChange":
       return changed(params.textDocument.uri, params.textDocument.version, params.contentChanges[0].text);
+    case "initialized":
+      return isReading ? status() : undefined;
     case "textDocument/diagnostic":
+      if (isReading) { reply(id, { kind: "full", items: [] }); return read(); }
       return reply(id, { kind: "full", items: problems(texts.get(params.textDocument.uri)) });
     case "workspace/executeCommand": {
       if (on("no-tsserver")) return send({ id, error: { code: 1, message: "No content available." } });
@@ -93,6 +129,7 @@ const handle = async ({ id, method, params, result }) => {
     }
     case "textDocument/hover":
       if (on("mute")) return;
+      if (isReading) { reply(id, null); return read(); }
       if (on("dies-when-asked")) process.exit(7);
       if (on("dies-once") && once("died")) process.exit(7);
       if (on("undecided") && once("decided")) return send({ id, error: { code: -32801, message: "content modified" } });
@@ -114,6 +151,11 @@ const handle = async ({ id, method, params, result }) => {
       return reply(id, null);
     case "textDocument/definition":
       return reply(id, { contents: texts.get(params.textDocument.uri) });
+    case "$/haft/fence":
+      if (on("no-fence")) return;
+      send({ id, error: { code: -32601, message: "method not found" } });
+      after();
+      return void (after = () => {});
     default:
       if (id !== undefined) send({ id, error: { code: -32601, message: "method not found" } });
   }

@@ -90,6 +90,14 @@ fn a_server_that_does_not_start_says_why() {
 }
 
 #[test]
+fn a_link_to_a_component_that_rustup_has_not_installed_is_no_server() {
+    let Some(bench) = faking(&["proxy"]) else { return };
+    let said = bench.rejected("lsp", hover(&bench));
+    assert!(said.contains("fake is not installed"), "{said}");
+    assert_eq!(bench.edit("a.fake", "here", "there"), "Edit applied successfully.");
+}
+
+#[test]
 fn a_server_that_ends_is_started_again() {
     let Some(bench) = faking(&["dies-once"]) else { return };
     // It ends in the middle of an answer, and the next one gives it.
@@ -120,6 +128,8 @@ fn what_a_server_says_is_passed_on_and_what_it_asks_is_answered() {
     let said = bench.rejected("lsp", hover(&bench));
     assert!(said.contains("it says: cannot ") && !said.contains('\u{1b}'), "{said}");
     let Some(bench) = faking(&["undecided"]) else { return };
+    assert_eq!(bench.completed("lsp", hover(&bench)).metadata["result"].as_array().unwrap().len(), 1);
+    let Some(bench) = faking(&["reading"]) else { return };
     assert_eq!(bench.completed("lsp", hover(&bench)).metadata["result"].as_array().unwrap().len(), 1);
     let said = bench.rejected("lsp", bench.question("goToImplementation", "a.fake", "here"));
     assert!(said.contains("fake does not offer goToImplementation"), "{said}");

@@ -6,5 +6,6 @@ mod bad_input;
 mod clangd;
 mod ends;
 mod faults;
+mod rust;
 mod scripts;
 mod verdicts;

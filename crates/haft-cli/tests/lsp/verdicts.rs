@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use haft::permission::Effect;
-use haft_tools::ProfileName;
+use haft_tools::{LspLimits, ProfileName};
 use serde_json::json;
 
-use crate::bench::{Bench, With, fake, is_missing};
+use crate::bench::{Bench, With, fake, is_missing, until};
 
 fn faking(modes: &[&str]) -> Option<Bench> {
     (!is_missing("node")).then(|| Bench::faking(modes))
@@ -23,8 +23,9 @@ fn block(bench: &Bench, file: &str, lines: &str) -> String {
 #[test]
 fn only_what_is_new_is_told_whatever_the_server_does() {
     // With versions, with old ones before, without versions in two steps, only when asked, and slowly; with old ones
-    // while it is asked by a command, and without an answer to that.
-    let all: [&[&str]; 7] = [
+    // while it is asked by a command, and without an answer to that. Without versions in one step, soon or at once, and
+    // without a word that it has read a text. When asked, but nothing before it has read the project.
+    let all: [&[&str]; 12] = [
         &[],
         &["stale"],
         &["no-versions"],
@@ -32,6 +33,11 @@ fn only_what_is_new_is_told_whatever_the_server_does() {
         &["slow"],
         &["tsserver"],
         &["no-tsserver", "no-versions"],
+        &["once"],
+        &["at-once"],
+        &["once", "no-fence"],
+        &["at-once", "no-fence"],
+        &["pull", "reading"],
     ];
     for modes in all {
         let Some(bench) = faking(modes) else { return };
@@ -45,6 +51,36 @@ fn only_what_is_new_is_told_whatever_the_server_does() {
         // Now that nothing is wrong any more, one more change that changes nothing about it.
         assert_eq!(bench.edit("a.fake", "good old", "gold"), "Edit applied successfully.", "{modes:?}");
     }
+}
+
+#[test]
+fn a_server_that_was_seen_to_speak_again_is_heard_out_from_then_on() {
+    if is_missing("node") {
+        return;
+    }
+    let limits = LspLimits { settling: Duration::from_secs(3), ..With::default().limits };
+    let (entries, profile) = (vec![fake("fake", &["again"])], ProfileName::FullAccess);
+    let bench = Bench::with(With { entries, profile, limits, ..With::default() });
+    bench.file("a.fake", "fine\n");
+    // It says the rest when it is told to, so the edit has ended without that.
+    let told = bench.edit("a.fake", "fine", "bad deep\nbad one\nfine");
+    assert_eq!(told, block(&bench, "a.fake", "ERROR [2:1] this line is bad: bad one"));
+    bench.file("go", "");
+    until("it speaks again", || bench.heard().contains(&"spoke again".to_owned()));
+    // What was found too late is still new, and the other is not.
+    let told = bench.edit("a.fake", "fine", "finer");
+    assert_eq!(told, block(&bench, "a.fake", "ERROR [1:1] this line is bad: bad deep"));
+}
+
+#[test]
+fn what_is_about_the_text_before_is_no_answer() {
+    let Some(bench) = faking(&["behind"]) else { return };
+    bench.file("a.fake", "bad old\nfine\n");
+    let told = bench.edit("a.fake", "fine", "bad new\nfine");
+    assert_eq!(told, block(&bench, "a.fake", "ERROR [2:1] this line is bad: bad new"));
+    let told = bench.edit("a.fake", "fine", "bad newer");
+    assert_eq!(told, block(&bench, "a.fake", "ERROR [3:1] this line is bad: bad newer"));
+    assert_eq!(bench.edit("a.fake", "bad newer", "good"), "Edit applied successfully.");
 }
 
 #[test]

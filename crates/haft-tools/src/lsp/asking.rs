@@ -19,9 +19,9 @@ use crate::blocking::blocking;
 const SETTLED_WITHIN: Duration = Duration::from_secs(15);
 /// A server that changed its mind while it was asked is asked again so many times, after so long.
 const CHANGED_MIND_MAX: u32 = 5;
-const CHANGED_MIND_PAUSE: Duration = Duration::from_millis(200);
+pub(super) const CHANGED_MIND_PAUSE: Duration = Duration::from_millis(200);
 /// The protocol's codes for that: the content was modified, the server cancelled.
-const CHANGED_MIND: [i64; 2] = [-32801, -32802];
+pub(super) const CHANGED_MIND: [i64; 2] = [-32801, -32802];
 /// The protocol's code for what a server does not know.
 const UNKNOWN_METHOD: i64 = -32601;
 /// So many declarations of one name are looked into.
@@ -257,7 +257,7 @@ impl LanguageServers {
     }
 }
 
-/// Asks again where the server says that it was disturbed.
+/// Asks again where the server says that it was disturbed, or found nothing because it was reading the project.
 async fn patiently(
     client: &Client,
     method: &str,
@@ -272,6 +272,10 @@ async fn patiently(
             {
                 attempt += 1;
                 tokio::time::sleep(CHANGED_MIND_PAUSE).await;
+            }
+            Ok(answer) if client.state().is_unready && listed(answer.clone()).is_empty() => {
+                let read = tokio::time::timeout(limit, client.has_read_project()).await;
+                read.map_err(|_| RequestError::TimedOut(limit))?;
             }
             answered => return answered,
         }

@@ -72,6 +72,8 @@ pub(super) fn introduction(root: &Path, initialization: &Value) -> Value {
                 "references": {},
                 "synchronization": { "didSave": true },
             },
+            // An extension by which a server says whether it has read the project.
+            "experimental": { "serverStatusNotification": true },
         },
     })
 }

@@ -15,6 +15,7 @@ use tokio::sync::{oneshot, watch};
 use super::address;
 use super::capabilities::{self, Capabilities};
 use super::documents::Notices;
+use super::habits::{self, Fence};
 use super::listening::Listener;
 use super::shared::{Ended, GRACE, Pending, Phase, Purpose, RequestError, Shared, State, Unasked};
 use crate::process::Serving;
@@ -90,7 +91,7 @@ impl Client {
     /// Whether nobody waits for it, and since when.
     pub(super) fn idle_since(&self) -> Option<Instant> {
         let state = self.state();
-        state.pending.is_empty().then(|| state.used.unwrap_or(self.shared.started))
+        (!state.is_waited_for()).then(|| state.used.unwrap_or(self.shared.started))
     }
 
     pub(super) fn age(&self) -> Duration {
@@ -129,9 +130,26 @@ impl Client {
     /// Makes a file hold a text for the server, and returns the version that it has there.
     pub(super) fn put(&self, path: &Path, text: &str) -> Result<i32, RequestError> {
         let mut state = self.state();
+        self.put_within(&mut state, path, text)
+    }
+
+    fn put_within(&self, state: &mut State, path: &Path, text: &str) -> Result<i32, RequestError> {
         let (version, notices) = state.documents.put(path, text);
-        self.send_all(&mut state, notices)?;
+        let is_sent = !notices.is_empty();
+        self.send_all(state, notices)?;
+        if is_sent && self.needs_fences(state) {
+            let pending = Pending::Fence(path.to_owned(), version);
+            if self.shared.ask_within(state, habits::QUESTION, &Value::Null, pending).is_some() {
+                state.documents.fence(path, version, Fence::Ahead);
+            }
+        }
         Ok(version)
+    }
+
+    /// Whether it can only be told from the order of messages which version findings are of.
+    fn needs_fences(&self, state: &State) -> bool {
+        let names_versions = state.documents.habits.gives_versions == Some(true);
+        !self.shared.can_be_asked() && !names_versions && state.fences() < habits::UNANSWERED_MAX
     }
 
     /// Brings open files that were changed on disk to what is there now.
@@ -140,11 +158,13 @@ impl Client {
         for path in outdated {
             let text = read(&path);
             let mut state = self.state();
-            let notices = match text {
-                Some(text) => state.documents.put(&path, &text).1,
-                None => state.documents.close(&path).into_iter().collect(),
-            };
-            self.send_all(&mut state, notices)?;
+            match text {
+                Some(text) => drop(self.put_within(&mut state, &path, &text)?),
+                None => {
+                    let notices = state.documents.close(&path).into_iter().collect();
+                    self.send_all(&mut state, notices)?;
+                }
+            }
         }
         Ok(())
     }

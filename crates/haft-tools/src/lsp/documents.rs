@@ -8,6 +8,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::{Value, json};
 
+use super::habits::{Fence, Habits};
 use super::position::Units;
 use super::{address, problems, servers};
 use crate::after::Problem;
@@ -21,8 +22,8 @@ pub(super) struct Documents {
     open: HashMap<PathBuf, Document>,
     /// Counts uses.
     clock: u64,
-    /// Whether this server says which version its findings are of.
-    pub(super) gives_versions: Option<bool>,
+    /// How this server was seen to speak.
+    pub(super) habits: Habits,
     /// The longest that it has taken to say what it found after a change.
     pub(super) slowest: Duration,
 }
@@ -33,6 +34,12 @@ pub(super) struct Document {
     pub(super) text: Arc<str>,
     /// When this version was sent.
     pub(super) sent: Instant,
+    /// What was asked right after this version was sent.
+    pub(super) fence: Fence,
+    /// Whether findings of the version before may still be on their way.
+    pub(super) is_behind: bool,
+    /// The newest version of which nothing more is waited for.
+    pub(super) heard_out: i32,
     stamp: Option<Stamp>,
     used: u64,
     /// What was found last.
@@ -56,6 +63,8 @@ pub(super) struct Found {
     pub(super) version: i32,
     /// Whether the server said that it is about this version.
     pub(super) is_certain: bool,
+    /// Whether it was said before the server had shown that it read the version that was sent last.
+    pub(super) is_early: bool,
     pub(super) at: Instant,
     pub(super) problems: Arc<[Problem]>,
 }
@@ -73,6 +82,14 @@ impl Stamp {
     }
 }
 
+/// What a server says by itself.
+#[derive(Clone, Copy)]
+pub(super) struct Said<'a> {
+    pub(super) version: Option<i32>,
+    pub(super) diagnostics: &'a Value,
+    pub(super) units: Units,
+}
+
 /// What has to be sent to a server, in this order.
 pub(super) type Notices = Vec<(&'static str, Value)>;
 
@@ -87,7 +104,9 @@ impl Documents {
             if *document.text == *text {
                 return (document.version, Vec::new());
             }
-            document.version += 1;
+            let found = document.found.as_ref().map_or(0, |found| found.version);
+            document.is_behind = found.max(document.heard_out) < document.version;
+            (document.version, document.fence) = (document.version + 1, Fence::None);
             // Whoever knows better says so afterwards.
             document.known = None;
             (document.text, document.sent) = (text.into(), Instant::now());
@@ -102,6 +121,9 @@ impl Documents {
             version: 1,
             text: text.into(),
             sent: Instant::now(),
+            fence: Fence::None,
+            is_behind: false,
+            heard_out: 0,
             stamp,
             used: clock,
             found: None,
@@ -137,9 +159,40 @@ impl Documents {
         Some(("textDocument/didClose", json!({ "textDocument": { "uri": address::of(path) } })))
     }
 
-    /// Learns from what the server tells by itself whether it names versions.
-    pub(super) fn note_publication(&mut self, version: Option<i32>) {
-        self.gives_versions = Some(version.is_some() || self.gives_versions == Some(true));
+    /// Notes that a question was sent right behind a version of a file, or that it was answered.
+    pub(super) fn fence(&mut self, path: &Path, version: i32, fence: Fence) {
+        self.habits.answers |= fence == Fence::Passed;
+        if let Some(document) = self.open.get_mut(path).filter(|open| open.version == version) {
+            document.fence = fence;
+        }
+    }
+
+    /// Takes what the server found by itself. One that can be asked may speak in steps meanwhile, so that a version which
+    /// it names says only what this is not about.
+    pub(super) fn publish(&mut self, path: &Path, said: Said<'_>, can_be_asked: bool) {
+        let Said { version, diagnostics, units } = said;
+        self.habits.note_version(version);
+        let is_old = |document: &&Document| version.is_some_and(|version| version < document.version);
+        let Some(document) = self.open.get(path).filter(|document| !is_old(document)) else { return };
+        if version.is_some() && !can_be_asked {
+            return self.find(path, version, diagnostics, units);
+        }
+        let fence = document.fence;
+        if document.version == 1 {
+            self.habits.note_opening(fence);
+        } else if self.habits.is_of_text_before(fence) {
+            return self.find_of_text_before(path, diagnostics, units);
+        }
+        let spoken = document.found.clone().filter(|found| found.version == document.version);
+        self.find(path, None, diagnostics, units);
+        let Some(found) = self.open.get_mut(path).and_then(|open| open.found.as_mut()) else { return };
+        found.is_early = fence == Fence::Ahead;
+        let Some(spoken) = spoken.filter(|spoken| !spoken.is_certain) else { return };
+        match spoken.problems == found.problems {
+            // Nobody waits longer because it says so once more.
+            true => found.at = spoken.at,
+            false => self.habits.speaks_again = true,
+        }
     }
 
     /// Takes what the server found, by itself or when asked. What is about a file that is not open, or about a version
@@ -161,9 +214,24 @@ impl Documents {
         document.found = Some(Found {
             version: document.version,
             is_certain: version.is_some(),
+            is_early: false,
             at: Instant::now(),
             problems: problems::errors(diagnostics, &document.text, units).into(),
         });
+    }
+
+    /// Takes what the server said before it had read the version that it was sent last.
+    fn find_of_text_before(&mut self, path: &Path, diagnostics: &Value, units: Units) {
+        let Some(document) = self.open.get_mut(path) else { return };
+        let before = document.version - 1;
+        let problems: Arc<[Problem]> = problems::errors(diagnostics, &document.text, units).into();
+        let of_before = document.found.as_ref().filter(|found| found.version == before);
+        if of_before.is_some_and(|found| found.problems != problems) {
+            self.habits.speaks_again = true;
+        }
+        document.is_behind = false;
+        let at = Instant::now();
+        document.found = Some(Found { version: before, is_certain: false, is_early: true, at, problems });
     }
 
     fn make_room(&mut self) -> Option<(&'static str, Value)> {

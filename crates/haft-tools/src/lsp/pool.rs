@@ -136,6 +136,7 @@ impl Pool {
             root: root.to_owned(),
             initialization: known.own.initialization.clone(),
             idle: self.limits.idle,
+            settling: self.limits.settling,
         };
         let client = Client::new(serving, purpose);
         client.map_err(|error| StartError::Start { name: name(), source: error.into() })

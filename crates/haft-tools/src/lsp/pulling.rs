@@ -9,6 +9,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::address;
+use super::asking::{CHANGED_MIND, CHANGED_MIND_PAUSE};
 use super::client::Client;
 use super::shared::RequestError;
 
@@ -41,19 +42,29 @@ impl Pulling {
 }
 
 impl Client {
-    /// Asks a server that can be asked, and notes what it answers as found in this version.
+    /// Asks a server that can be asked, and notes what it answers as found in this version. Whoever waits sees to the time.
     pub(super) async fn pull(&self, path: &Path, version: i32, limit: Duration) {
         // Where there is no answer, it may still tell by itself.
         let Ok(Some(pulling)) = self.ready(limit).await.map(|capabilities| capabilities.pulling) else {
             return;
         };
-        let answer = match pulling {
-            Pulling::Standard => self.pull_standard(path, limit).await,
-            Pulling::TypeScript => self.pull_typescript(path, limit).await,
-        };
-        if let Ok(Some(diagnostics)) = answer {
-            self.shared().pulled(path, version, &diagnostics);
-            self.shared().tell_news();
+        loop {
+            self.has_read_project().await;
+            let answer = match pulling {
+                Pulling::Standard => self.pull_standard(path, limit).await,
+                Pulling::TypeScript => self.pull_typescript(path, limit).await,
+            };
+            match answer {
+                Ok(Some(diagnostics)) if self.shared().pulled(path, version, &diagnostics) => {
+                    return self.shared().tell_news();
+                }
+                // It was reading the project when it answered.
+                Ok(Some(_)) => {}
+                Err(RequestError::Refused { code, .. }) if CHANGED_MIND.contains(&code) => {
+                    tokio::time::sleep(CHANGED_MIND_PAUSE).await;
+                }
+                Ok(None) | Err(_) => return,
+            }
         }
     }
 

@@ -136,6 +136,12 @@ pub(super) fn known(entries: &[ServerEntry]) -> Vec<Known> {
     })
 }
 
+/// Whether a program ended because it only stands for one that is not there: rustup has a link for every component.
+pub(super) fn is_empty_proxy(why: &str) -> bool {
+    let rustup = ["error: Unknown binary '", "is not installed for the toolchain '"];
+    rustup.iter().any(|words| why.contains(words))
+}
+
 /// What a built-in server is told. One that would build the project by itself is told not to, because that runs code of
 /// every dependency and writes where nothing can be written; and one that would fetch something, because nothing is.
 fn initialization(name: &str) -> Value {
@@ -144,6 +150,8 @@ fn initialization(name: &str) -> Value {
             "checkOnSave": false,
             "cargo": { "buildScripts": { "enable": false } },
             "procMacro": { "enable": false },
+            // Otherwise it reads all of the standard library and every dependency before it is ready.
+            "cachePriming": { "enable": false },
         }),
         // Without its other half it would answer from one file while the project is being read.
         "typescript" => json!({

@@ -12,7 +12,8 @@ use tokio::sync::{oneshot, watch};
 
 use super::answers::{self, Asked};
 use super::capabilities::Capabilities;
-use super::documents::Documents;
+use super::documents::{Documents, Said};
+use super::habits::Fence;
 use super::position::Units;
 use super::{address, framing};
 
@@ -70,6 +71,8 @@ pub(super) struct Purpose {
     pub(super) initialization: Value,
     /// After so long without use it is ended.
     pub(super) idle: Duration,
+    /// So long it is given to say more, if it needs it.
+    pub(super) settling: Duration,
 }
 
 pub(super) struct Shared {
@@ -91,6 +94,8 @@ pub(super) struct State {
     /// What the server says it is busy with.
     progress: HashSet<String>,
     pub(super) has_progressed: bool,
+    /// Whether the server says that it has not read the project yet, or is reading it anew.
+    pub(super) is_unready: bool,
     /// So many times in a row nothing was found in time.
     pub(super) silences: u32,
     pub(super) closing: Option<Instant>,
@@ -104,6 +109,26 @@ pub(super) enum Pending {
     Asker(oneshot::Sender<Result<Value, RequestError>>),
     Start,
     End,
+    /// Nobody; that it comes is what counts.
+    Fence(PathBuf, i32),
+}
+
+impl Pending {
+    fn is_fence(&self) -> bool {
+        matches!(self, Pending::Fence(..))
+    }
+}
+
+impl State {
+    /// Whether somebody waits for an answer.
+    pub(super) fn is_waited_for(&self) -> bool {
+        !self.pending.values().all(Pending::is_fence)
+    }
+
+    /// How many questions behind texts are not answered.
+    pub(super) fn fences(&self) -> usize {
+        self.pending.values().filter(|pending| pending.is_fence()).count()
+    }
 }
 
 /// Takes back a request that nobody waits for any more.
@@ -129,7 +154,17 @@ impl Shared {
 
     /// Sends a request; `None` if it cannot be sent.
     pub(super) fn ask(&self, method: &str, params: &Value, pending: Pending) -> Option<i64> {
-        let mut state = self.state();
+        self.ask_within(&mut self.state(), method, params, pending)
+    }
+
+    /// The same, by who holds the lock already, so that nothing comes between.
+    pub(super) fn ask_within(
+        &self,
+        state: &mut State,
+        method: &str,
+        params: &Value,
+        pending: Pending,
+    ) -> Option<i64> {
         state.next += 1;
         let id = state.next;
         state.pending.insert(id, pending);
@@ -181,6 +216,10 @@ impl Shared {
                     self.kill();
                 }
             },
+            Some(Pending::Fence(path, version)) => {
+                self.state().documents.fence(&path, version, Fence::Passed);
+                self.tell_news();
+            }
             Some(Pending::End) => {
                 self.send(&json!({ "jsonrpc": "2.0", "method": "exit" }));
                 // Once that is written, there is nothing more to read.
@@ -221,6 +260,7 @@ impl Shared {
                     Some(_) | None => return,
                 }
             }
+            "experimental/serverStatus" => self.state().is_unready = params["quiescent"] == false,
             _ => return,
         }
         self.tell_news();
@@ -230,17 +270,33 @@ impl Shared {
     fn published(&self, path: &Path, version: Option<i32>, diagnostics: &Value) {
         let Some(units) = self.units() else { return };
         let mut state = self.state();
+        let can_be_asked = self.can_be_asked();
+        // What it finds before it has read the project is not what it finds in the end; it is asked again then.
+        if state.is_unready && can_be_asked {
+            return;
+        }
         state.silences = 0;
-        state.documents.note_publication(version);
-        state.documents.find(path, version, diagnostics, units);
+        state.documents.publish(path, Said { version, diagnostics, units }, can_be_asked);
     }
 
-    /// Takes what the server found in a version of a file when it was asked.
-    pub(super) fn pulled(&self, path: &Path, version: i32, diagnostics: &Value) {
-        let Some(units) = self.units() else { return };
+    /// Takes what the server found in a version of a file when it was asked; `false` if it is too early for that.
+    pub(super) fn pulled(&self, path: &Path, version: i32, diagnostics: &Value) -> bool {
+        let Some(units) = self.units() else { return true };
         let mut state = self.state();
+        if state.is_unready {
+            return false;
+        }
         state.silences = 0;
         state.documents.find(path, Some(version), diagnostics, units);
+        true
+    }
+
+    /// Whether the server can be asked what it finds.
+    pub(super) fn can_be_asked(&self) -> bool {
+        match &*self.phase.borrow() {
+            Phase::Ready(capabilities) => capabilities.pulling.is_some(),
+            Phase::Starting | Phase::Gone(_) => false,
+        }
     }
 
     fn units(&self) -> Option<Units> {
@@ -256,7 +312,8 @@ impl Shared {
 
     /// Whether the server says that it is busy.
     pub(super) fn is_busy(&self) -> bool {
-        !self.state().progress.is_empty()
+        let state = self.state();
+        state.is_unready || !state.progress.is_empty()
     }
 
     pub(super) fn begin_close(&self) {
@@ -295,7 +352,7 @@ impl Shared {
     pub(super) fn grow_impatient(&self) {
         let (is_closing, is_waited_for) = {
             let state = self.state();
-            (state.closing.is_some(), !state.pending.is_empty())
+            (state.closing.is_some(), state.is_waited_for())
         };
         match (is_closing, is_waited_for) {
             (true, _) => self.kill(),
@@ -310,6 +367,7 @@ impl Shared {
         let (pending, is_wanted) = {
             let mut state = self.state();
             state.progress.clear();
+            state.is_unready = false;
             (std::mem::take(&mut state.pending), state.closing.is_some())
         };
         let ended = Arc::new(Ended { why, is_wanted, at: Instant::now(), lived: self.started.elapsed() });

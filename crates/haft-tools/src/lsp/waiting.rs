@@ -7,11 +7,13 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::client::Client;
+use super::habits::Fence;
 use super::shared::RequestError;
 use crate::after::Problem;
 
-/// A server that does not say which version it speaks of is given so long to say more.
-const SETTLING: Duration = Duration::from_millis(250);
+/// A server that does not say which version it speaks of is given so long to say more, unless it needs longer: see
+/// `LspLimits::settling`.
+const SPOKEN: Duration = Duration::from_millis(35);
 /// Such a server may also say nothing where nothing has changed. It is waited for at least so long,
 const QUIET_MIN: Duration = Duration::from_secs(1);
 /// and so many times as long as it has ever taken.
@@ -60,6 +62,17 @@ impl Client {
             Err(_) => {
                 self.state().silences += 1;
                 Err(RequestError::TimedOut(limit))
+            }
+        }
+    }
+
+    /// Waits until a server does not say that it is reading the project.
+    pub(super) async fn has_read_project(&self) {
+        let mut news = self.shared().news.subscribe();
+        loop {
+            news.borrow_and_update();
+            if !self.state().is_unready || news.changed().await.is_err() {
+                return;
             }
         }
     }
@@ -118,8 +131,9 @@ impl Client {
     }
 
     fn step(&self, path: &Path, version: i32, believed: Believed) -> Step {
-        let state = self.state();
-        let Some(document) = state.documents.get(path) else { return Step::WaitForNews };
+        let mut state = self.state();
+        let (habits, slowest) = (state.documents.habits, state.documents.slowest);
+        let Some(document) = state.documents.get_mut(path) else { return Step::WaitForNews };
         let Some(found) = &document.found else { return Step::WaitForNews };
         if found.version >= version && found.is_certain {
             return Step::Done(found.problems.clone());
@@ -127,21 +141,27 @@ impl Client {
         if believed == Believed::Versions {
             return Step::WaitForNews;
         }
-        if found.version >= version {
-            let left = SETTLING.saturating_sub(found.at.elapsed());
-            return match left.is_zero() {
-                true => Step::Done(found.problems.clone()),
-                false => Step::WaitFor(left),
-            };
-        }
-        let may_be_quiet = state.documents.gives_versions == Some(false) && found.problems.is_empty();
-        if !may_be_quiet {
-            return Step::WaitForNews;
-        }
-        let quiet = QUIET_MIN.max(state.documents.slowest * QUIET_TIMES);
-        match quiet.checked_sub(document.sent.elapsed()) {
+        let is_spoken = found.version >= version;
+        let (since, limit) = if is_spoken {
+            let is_of_version = !found.is_early || habits.speaks_at_once == Some(true);
+            let is_last = document.fence == Fence::Passed && !habits.speaks_again && !document.is_behind;
+            (found.at, if is_of_version && is_last { SPOKEN } else { self.shared().purpose.settling })
+        } else {
+            // Silence says something once the server has read what it is silent about.
+            let has_read = document.fence != Fence::Ahead || !habits.answers;
+            let may_be_quiet = found.problems.is_empty() || found.is_early;
+            if habits.gives_versions != Some(false) || !has_read || !may_be_quiet {
+                return Step::WaitForNews;
+            }
+            let since = if found.is_early { document.sent.max(found.at) } else { document.sent };
+            (since, QUIET_MIN.max(slowest * QUIET_TIMES))
+        };
+        match limit.checked_sub(since.elapsed()) {
             Some(left) if !left.is_zero() => Step::WaitFor(left),
-            Some(_) | None => Step::Done(found.problems.clone()),
+            Some(_) | None => {
+                document.heard_out = document.heard_out.max(version);
+                Step::Done(found.problems.clone())
+            }
         }
     }
 }
