@@ -102,7 +102,7 @@ const handle = async ({ id, method, params, result }) => {
         textDocumentSync: { openClose: true, change: 1, save: true },
         hoverProvider: true, definitionProvider: true, referencesProvider: true, documentSymbolProvider: true,
         executeCommandProvider: { commands: on("tsserver") || on("no-tsserver") ? ["typescript.tsserverRequest"] : [] },
-        callHierarchyProvider: true, diagnosticProvider: on("pull") ? {} : undefined } });
+        callHierarchyProvider: true, diagnosticProvider: on("pull") || on("no-pull") ? {} : undefined } });
     case "shutdown":
       if (on("stays")) return;
       return reply(id, null);
@@ -116,6 +116,7 @@ const handle = async ({ id, method, params, result }) => {
     case "initialized":
       return isReading ? status() : undefined;
     case "textDocument/diagnostic":
+      if (on("no-pull")) return send({ id, error: { code: -32601, message: "method not found" } });
       if (isReading) { reply(id, { kind: "full", items: [] }); return read(); }
       return reply(id, { kind: "full", items: problems(texts.get(params.textDocument.uri)) });
     case "workspace/executeCommand": {

@@ -24,8 +24,9 @@ fn block(bench: &Bench, file: &str, lines: &str) -> String {
 fn only_what_is_new_is_told_whatever_the_server_does() {
     // With versions, with old ones before, without versions in two steps, only when asked, and slowly; with old ones
     // while it is asked by a command, and without an answer to that. Without versions in one step, soon or at once, and
-    // without a word that it has read a text. When asked, but nothing before it has read the project.
-    let all: [&[&str]; 12] = [
+    // without a word that it has read a text. When asked, but nothing before it has read the project;
+    // and by itself, although it says that it can be asked.
+    let all: [&[&str]; 13] = [
         &[],
         &["stale"],
         &["no-versions"],
@@ -38,6 +39,7 @@ fn only_what_is_new_is_told_whatever_the_server_does() {
         &["once", "no-fence"],
         &["at-once", "no-fence"],
         &["pull", "reading"],
+        &["no-pull", "once"],
     ];
     for modes in all {
         let Some(bench) = faking(modes) else { return };

@@ -23,7 +23,7 @@ pub(super) const CHANGED_MIND_PAUSE: Duration = Duration::from_millis(200);
 /// The protocol's codes for that: the content was modified, the server cancelled.
 pub(super) const CHANGED_MIND: [i64; 2] = [-32801, -32802];
 /// The protocol's code for what a server does not know.
-const UNKNOWN_METHOD: i64 = -32601;
+pub(super) const UNKNOWN_METHOD: i64 = -32601;
 /// So many declarations of one name are looked into.
 const ITEMS_MAX: usize = 8;
 

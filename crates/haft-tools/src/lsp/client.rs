@@ -149,7 +149,7 @@ impl Client {
     /// Whether it can only be told from the order of messages which version findings are of.
     fn needs_fences(&self, state: &State) -> bool {
         let names_versions = state.documents.habits.gives_versions == Some(true);
-        !self.shared.can_be_asked() && !names_versions && state.fences() < habits::UNANSWERED_MAX
+        !self.shared.can_be_asked(state) && !names_versions && state.fences() < habits::UNANSWERED_MAX
     }
 
     /// Brings open files that were changed on disk to what is there now.

@@ -167,7 +167,12 @@ async fn compared(client: &Client, file: &Changed, deadline: Instant) -> Result<
     // Until somebody was told of more, this is what is known.
     note(client, path, version, known.clone());
     client.saved(path)?;
-    let found = client.findings(path, version, deadline).await?;
+    let found = client.findings(path, version, deadline).await;
+    // Once for each change: that nothing was found in the file as it was is part of the same silence.
+    if let Err(RequestError::TimedOut(_)) = found {
+        client.state().silences += 1;
+    }
+    let found = found?;
     note(client, path, version, Some(Baseline { problems: found.clone(), text: now.clone() }));
     let new = match &known {
         Some(Baseline { problems, text }) => problems::new(problems, text, &found, now),

@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::address;
-use super::asking::{CHANGED_MIND, CHANGED_MIND_PAUSE};
+use super::asking::{CHANGED_MIND, CHANGED_MIND_PAUSE, UNKNOWN_METHOD};
 use super::client::Client;
 use super::shared::RequestError;
 
@@ -48,6 +48,9 @@ impl Client {
         let Ok(Some(pulling)) = self.ready(limit).await.map(|capabilities| capabilities.pulling) else {
             return;
         };
+        if self.state().refuses_asking {
+            return;
+        }
         loop {
             self.has_read_project().await;
             let answer = match pulling {
@@ -62,6 +65,11 @@ impl Client {
                 Ok(Some(_)) => {}
                 Err(RequestError::Refused { code, .. }) if CHANGED_MIND.contains(&code) => {
                     tokio::time::sleep(CHANGED_MIND_PAUSE).await;
+                }
+                // It would offer this to those who say that they ask.
+                Err(RequestError::Refused { code: UNKNOWN_METHOD, .. }) => {
+                    self.state().refuses_asking = true;
+                    return;
                 }
                 Ok(None) | Err(_) => return,
             }

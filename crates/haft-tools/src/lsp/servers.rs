@@ -158,6 +158,8 @@ fn initialization(name: &str) -> Value {
             "disableAutomaticTypingAcquisition": true,
             "tsserver": { "useSyntaxServer": "never" },
         }),
+        // It asks for these, and cannot do without.
+        "css" => json!({ "css": {}, "scss": {}, "less": {} }),
         _ => Value::Null,
     }
 }

@@ -98,6 +98,8 @@ pub(super) struct State {
     pub(super) is_unready: bool,
     /// So many times in a row nothing was found in time.
     pub(super) silences: u32,
+    /// Whether it said that it could be asked what it finds, and then that it cannot.
+    pub(super) refuses_asking: bool,
     pub(super) closing: Option<Instant>,
     /// Why it would not begin.
     pub(super) complaint: Option<String>,
@@ -270,7 +272,7 @@ impl Shared {
     fn published(&self, path: &Path, version: Option<i32>, diagnostics: &Value) {
         let Some(units) = self.units() else { return };
         let mut state = self.state();
-        let can_be_asked = self.can_be_asked();
+        let can_be_asked = self.can_be_asked(&state);
         // What it finds before it has read the project is not what it finds in the end; it is asked again then.
         if state.is_unready && can_be_asked {
             return;
@@ -292,9 +294,9 @@ impl Shared {
     }
 
     /// Whether the server can be asked what it finds.
-    pub(super) fn can_be_asked(&self) -> bool {
+    pub(super) fn can_be_asked(&self, state: &State) -> bool {
         match &*self.phase.borrow() {
-            Phase::Ready(capabilities) => capabilities.pulling.is_some(),
+            Phase::Ready(capabilities) => capabilities.pulling.is_some() && !state.refuses_asking,
             Phase::Starting | Phase::Gone(_) => false,
         }
     }

@@ -57,13 +57,7 @@ impl Client {
             }
             self.published(path, version, Believed::Quiet).await
         };
-        match tokio::time::timeout(limit, findings).await {
-            Ok(found) => found,
-            Err(_) => {
-                self.state().silences += 1;
-                Err(RequestError::TimedOut(limit))
-            }
-        }
+        tokio::time::timeout(limit, findings).await.unwrap_or(Err(RequestError::TimedOut(limit)))
     }
 
     /// Waits until a server does not say that it is reading the project.
