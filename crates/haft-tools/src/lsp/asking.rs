@@ -273,7 +273,12 @@ async fn patiently(
                 attempt += 1;
                 tokio::time::sleep(CHANGED_MIND_PAUSE).await;
             }
-            Ok(answer) if client.state().is_unready && listed(answer.clone()).is_empty() => {
+            Ok(answer)
+                if client.state().is_unready
+                    && attempt < CHANGED_MIND_MAX
+                    && listed(answer.clone()).is_empty() =>
+            {
+                attempt += 1;
                 let read = tokio::time::timeout(limit, client.has_read_project()).await;
                 read.map_err(|_| RequestError::TimedOut(limit))?;
             }
