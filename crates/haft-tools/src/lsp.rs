@@ -11,6 +11,7 @@ mod capabilities;
 mod client;
 mod diagnosing;
 mod documents;
+mod failure;
 mod framing;
 mod habits;
 mod listening;
