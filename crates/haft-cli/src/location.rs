@@ -138,7 +138,8 @@ impl<'s> Location<'s> {
         };
         let workspace = Workspace::open(&setting.directory, setting.worktree.as_deref())
             .map_err(|error| Failure::new(Exit::Usage, error))?
-            .withholding(&setting.paths.own(), &[skills::installed(setting)]);
+            .withholding(&setting.paths.own(), &[skills::installed(setting)])
+            .guarding(setting.guarding());
         let mut processes = environment::processes(setting)?;
         processes.asks_again = is_somebody_there(consent);
         processes.keeps_helper = stays;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use haft::{AgentId, CallId, MessageId, SessionId, ToolContext};
 use haft_store::Redactor;
+use haft_tools::Guarding;
 
 use crate::cli::Globals;
 use crate::config::{self, Config, PluginWords};
@@ -90,6 +91,18 @@ impl Setting {
             session: session.clone(),
             config: Arc::new(config),
         })
+    }
+
+    /// What is protected wherever it lies: what the person owns and says, and what is believed.
+    pub(crate) fn guarding(&self) -> Guarding {
+        let skills = |home: &PathBuf| [home.join(".agents/skills"), home.join(".claude/skills")];
+        let mut configuration = config::persons(&self.env, &self.paths, &self.directory);
+        configuration.extend(self.paths.home.iter().flat_map(skills));
+        Guarding {
+            home: self.paths.home.clone(),
+            configuration,
+            believed: self.trusted.directories().to_vec(),
+        }
     }
 
     /// Whether the root of the project is trusted, and with it the project as a whole: what stands further down in files

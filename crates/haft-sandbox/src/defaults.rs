@@ -1,6 +1,6 @@
 //! What is protected, hidden and cached unless a caller says otherwise.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::profile::{Absent, Protected};
 
@@ -73,6 +73,11 @@ pub(crate) const CACHES: &[&str] = &[
     ".yarn",
     "go",
 ];
+
+/// Where credentials are kept in a home directory, be it there or not.
+pub fn secrets(home: &Path) -> impl Iterator<Item = PathBuf> {
+    SECRETS.iter().map(|name| home.join(name))
+}
 
 /// What a workspace's root has that must not be changed.
 pub(crate) fn protected(root: &Path) -> impl Iterator<Item = Protected> {

@@ -55,6 +55,7 @@ mod report;
 mod sandbox;
 mod spec;
 
+pub use defaults::secrets;
 pub use error::SandboxError;
 pub use hosts::{HostGrant, NoHost, is_public};
 pub use profile::{Absent, Access, Caches, Limits, Network, Profile, Protected, Temp};

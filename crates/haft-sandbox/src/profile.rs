@@ -182,7 +182,7 @@ impl Profile {
     /// Hides the secrets and offers the caches that are usual in a home directory.
     #[must_use]
     pub fn with_home(mut self, home: &Path) -> Profile {
-        self.hidden.extend(defaults::SECRETS.iter().map(|name| home.join(name)));
+        self.hidden.extend(defaults::secrets(home));
         let paths = defaults::CACHES.iter().map(PathBuf::from).collect();
         self.caches = Some(Caches { home: home.to_path_buf(), paths });
         self

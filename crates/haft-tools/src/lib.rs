@@ -60,7 +60,7 @@ pub use services::ToolServices;
 pub use table::{builtins, is_builtin};
 pub use todos::topic as todos_topic;
 pub use undoing::{RefusedFile, UndoPlan, plan_undo};
-pub use workspace::{DiskRestorer, Workspace};
+pub use workspace::{DiskRestorer, Guarding, Workspace};
 
 #[cfg(test)]
 mod testing;

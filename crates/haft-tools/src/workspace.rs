@@ -17,6 +17,7 @@ mod draft;
 mod error;
 mod file;
 mod fold;
+mod guarded;
 mod hooks_path;
 mod image;
 mod ignored;
@@ -49,6 +50,8 @@ pub use draft::Draft;
 pub(crate) use draft::Hold;
 pub use error::{ResolveError, WorkspaceError};
 pub use file::OpenedFile;
+pub(crate) use guarded::Guarded;
+pub use guarded::Guarding;
 pub(crate) use lead::{Candidate, Lead, Unopened};
 pub use left::{Before, LeftFile};
 pub use place::{Kind, Place};
@@ -80,6 +83,8 @@ struct Shared {
     /// What nobody may touch, and what of it everybody may.
     withheld: Vec<PathBuf>,
     lent: Vec<PathBuf>,
+    /// What is protected besides what lies in the workspace.
+    guarding: Guarding,
     /// One commit at a time: what a commit compared is what it replaces.
     commits: Mutex<()>,
     /// One change at a time, from writing it to knowing that it was seen.
@@ -106,6 +111,7 @@ impl Workspace {
             given,
             withheld: Vec::new(),
             lent: Vec::new(),
+            guarding: Guarding::default(),
             commits: Mutex::new(()),
             changes: tokio::sync::Mutex::new(()),
         })))
@@ -156,9 +162,16 @@ impl Workspace {
         Ok(Place::new(self, resolve::normal(path), real, kind))
     }
 
-    /// The canonical paths of everything that git executes or is configured by, beyond its own directory.
-    pub(crate) fn executed_by_git(&self) -> Vec<PathBuf> {
-        hooks_path::executed_by_git(self)
+    /// The same workspace, where more is protected than what lies in it.
+    #[must_use]
+    pub fn guarding(self, guarding: Guarding) -> Workspace {
+        let shared = Arc::into_inner(self.0).expect("a workspace is told what it guards before it is shared");
+        Workspace(Arc::new(Shared { guarding, ..shared }))
+    }
+
+    /// What is protected by where it lies, as it is now.
+    pub(crate) fn guarded(&self) -> Guarded {
+        guarded::find(self)
     }
 
     /// The directories elsewhere that git writes to when something is committed here.
@@ -172,8 +185,8 @@ impl Workspace {
     }
 
     /// The question whether a place that is protected may be changed.
-    pub(crate) fn changing_protected(&self, place: &Place) -> Option<Question> {
-        match self.protection(place) {
+    pub(crate) fn changing_protected(&self, guarded: &Guarded, place: &Place) -> Option<Question> {
+        match self.protection_by(guarded, place) {
             Protection::None => None,
             Protection::Protected => Some(ask::protected(place)),
         }

@@ -166,6 +166,14 @@ pub(crate) fn directories(env: &Env, paths: &Paths, cwd: &Path, root: &Path) -> 
     first.chain(hidden.into_iter().map(projects)).chain(last).collect()
 }
 
+/// The files and directories that hold the person's own word, be they there or not.
+pub(crate) fn persons(env: &Env, paths: &Paths, cwd: &Path) -> Vec<PathBuf> {
+    let Persons { dot_opencode, named_directory } = Persons::of(env, paths, cwd);
+    let named = ["OPENCODE_CONFIG", "HAFT_CONFIG"].map(|variable| Some(cwd.join(env.get(variable)?)));
+    let of_system = paths.opencode.iter().chain([&paths.config]).cloned();
+    of_system.chain(dot_opencode).chain(named_directory).chain(named.into_iter().flatten()).collect()
+}
+
 /// The person's own directories apart from those of the system.
 struct Persons {
     dot_opencode: Option<PathBuf>,

@@ -39,7 +39,7 @@ use haft::permission::{Layer, Origin, Rule, Ruleset};
 
 pub(crate) use agents::{Agent, AgentError, AgentMode};
 pub(crate) use defaults::{GUARDED, PERSONS};
-pub(crate) use discover::{Directory, directories};
+pub(crate) use discover::{Directory, directories, persons};
 pub(crate) use error::{ConfigError, Located};
 pub(crate) use node::Node;
 pub(crate) use permission::{permission_file, permission_rules, plain_rules};

@@ -22,6 +22,7 @@ mod permissions;
 mod plugins_in_conversations;
 mod processes;
 mod prompt;
+mod protected;
 mod runtimes;
 mod searches;
 mod sessions;

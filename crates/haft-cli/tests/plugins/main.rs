@@ -23,6 +23,7 @@ mod documented;
 mod ends;
 mod harm;
 mod hooks;
+mod links;
 mod loaders;
 mod manifest;
 mod mistakes;

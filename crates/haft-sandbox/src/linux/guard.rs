@@ -69,14 +69,23 @@ impl Guard {
 
     /// Whether [`undo`](Guard::undo) is to be called from time to time.
     pub(super) fn is_watchful(&self) -> bool {
-        !self.unwanted.is_empty()
+        !self.unwanted.is_empty() || !self.links.is_empty()
     }
 
-    /// Removes what is not wanted.
+    /// Removes what is not wanted, and puts links back that lead elsewhere.
     pub(super) fn undo(&self) {
         for path in &self.unwanted {
             if fs::symlink_metadata(path).is_ok() {
                 self.displace(path);
+                self.removed.borrow_mut().insert(path.clone());
+            }
+        }
+        for (path, target) in &self.links {
+            if fs::read_link(path).is_ok_and(|now| now == *target) {
+                continue;
+            }
+            self.displace(path);
+            if std::os::unix::fs::symlink(target, path).is_ok() {
                 self.removed.borrow_mut().insert(path.clone());
             }
         }
@@ -131,16 +140,7 @@ impl Guard {
             }
         }
         self.undo();
-        let mut removed: Vec<PathBuf> = self.removed.take().into_iter().collect();
-        for (path, target) in &self.links {
-            if fs::read_link(path).is_ok_and(|now| now == *target) {
-                continue;
-            }
-            self.displace(path);
-            if std::os::unix::fs::symlink(target, path).is_ok() {
-                removed.push(path.clone());
-            }
-        }
+        let removed: Vec<PathBuf> = self.removed.take().into_iter().collect();
         for path in self.displaced.take() {
             // What cannot be removed has a name that means nothing.
             removal::remove(&path).ok();

@@ -7,7 +7,7 @@ use haft::permission::{Ask, Question, Reach, Resource, Showing};
 use haft_sandbox::{Absent, Network, Profile, Protected, SandboxError};
 
 use super::lacking::Reached;
-use super::wishes::{Widened, WishError, Wishes};
+use super::wishes::{Widened, WishError, Wishes, holds};
 use super::{Processes, ProfileName};
 use crate::shell::CommandTarget;
 use crate::workspace::{Place, ResolveError, Workspace};
@@ -165,9 +165,10 @@ fn located(processes: &Processes, workspace: &Workspace) -> Profile {
         profile = profile.with_protected(directory);
     }
     profile = protect_believed(profile, processes, workspace.base());
+    // First what may have to be made, so that nobody takes it away again.
     profile.protected.extend(processes.configuration.iter().map(|path| whole(path)));
-    let executed = workspace.executed_by_git().into_iter();
-    profile.protected.extend(executed.map(|path| Protected { path, absent: Absent::Remove }));
+    let guarded = workspace.guarded().paths();
+    profile.protected.extend(guarded.map(|path| Protected { path, absent: Absent::Remove }));
     profile
 }
 
@@ -221,7 +222,7 @@ fn allow_what_is_agreed(
         }
     }
     let changed = command.protected(workspace);
-    profile.protected.retain(|protected| !changed.iter().any(|path| path.starts_with(&protected.path)));
+    profile.protected.retain(|protected| !changed.iter().any(|path| holds(&protected.path, path)));
     profile
 }
 

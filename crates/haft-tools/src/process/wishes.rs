@@ -9,7 +9,7 @@ use haft_sandbox::{HostGrant, Level, Network, Profile};
 
 use super::Processes;
 use super::confined::with_writable;
-use crate::workspace::{Kind, Place, ResolveError, Workspace};
+use crate::workspace::{Kind, Place, ResolveError, Workspace, is_link};
 
 /// What a command asks for.
 #[derive(Debug, Clone, Default)]
@@ -108,7 +108,7 @@ impl Widened {
             return Err(WishError::OfHaft(place.shown()));
         }
         if protecting(&self.profile, real).is_none() {
-            self.questions.extend(workspace.changing_protected(place));
+            self.questions.extend(workspace.changing_protected(&workspace.guarded(), place));
         }
         // Each is held as a whole, so it is asked for as a whole.
         while let Some(held) = protecting(&self.profile, real) {
@@ -180,9 +180,15 @@ impl Widened {
     }
 }
 
-/// What holds a path as protected: the path itself or what it lies in.
+/// What holds a path as protected: the path itself, what it lies in, or a link that leads to either.
 pub(super) fn protecting(profile: &Profile, real: &Path) -> Option<PathBuf> {
-    profile.protected.iter().map(|protected| &protected.path).find(|path| real.starts_with(path)).cloned()
+    profile.protected.iter().map(|protected| &protected.path).find(|path| holds(path, real)).cloned()
+}
+
+/// Whether a protected path holds another one in place.
+pub(super) fn holds(protected: &Path, real: &Path) -> bool {
+    let leads_there = || protected.canonicalize().is_ok_and(|led| real.starts_with(led));
+    real.starts_with(protected) || is_link(protected) && leads_there()
 }
 
 /// Whether a path is where haft keeps its record and its grants, or lies in it.

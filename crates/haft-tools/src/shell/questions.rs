@@ -18,8 +18,7 @@ pub(super) fn questions(workspace: &Workspace, analysis: &Analysis, workdir: &Pl
     let touched = touched(workspace, analysis);
     let outside = std::iter::once(workdir).chain(touched.iter().map(|(place, _)| place));
     let leaving = outside.filter_map(Place::leaving);
-    let changed = touched.iter().filter(|(_, changes)| *changes);
-    let protected = changed.filter_map(|(place, _)| workspace.changing_protected(place));
+    let protected = protected(workspace, &touched).into_iter().map(|(_, question)| question);
     Question::merged(leaving.chain(protected)).into_iter().chain(commands(analysis)).collect()
 }
 
@@ -52,9 +51,17 @@ pub(super) fn withheld(workspace: &Workspace, analysis: &Analysis) -> Option<Pat
 /// The protected paths that agreeing to a script agrees to change.
 pub(super) fn agreed_protected(workspace: &Workspace, analysis: &Analysis) -> Vec<PathBuf> {
     let touched = touched(workspace, analysis);
-    let changed =
-        touched.iter().filter(|(place, changes)| *changes && workspace.changing_protected(place).is_some());
-    changed.map(|(place, _)| place.real().to_owned()).collect()
+    protected(workspace, &touched).into_iter().map(|(place, _)| place.real().to_owned()).collect()
+}
+
+/// The places among these that are protected and would be changed, each with the question about it.
+fn protected<'t>(workspace: &Workspace, touched: &'t [(Place, bool)]) -> Vec<(&'t Place, Question)> {
+    let mut changed = touched.iter().filter(|(_, changes)| *changes).map(|(place, _)| place).peekable();
+    if changed.peek().is_none() {
+        return Vec::new();
+    }
+    let guarded = workspace.guarded();
+    changed.filter_map(|place| Some((place, workspace.changing_protected(&guarded, place)?))).collect()
 }
 
 /// Where the files that a script names really are, and whether they may be changed.

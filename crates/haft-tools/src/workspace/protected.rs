@@ -4,11 +4,11 @@ use std::path::{Component, Path};
 
 use super::Workspace;
 use super::fold::fold;
-use super::hooks_path::executed_by_git;
+use super::guarded::Guarded;
 use super::place::Place;
 
 /// Directories whose whole content is protected, wherever they stand.
-const DIRECTORIES: &[&str] = &[
+pub(super) const DIRECTORIES: &[&str] = &[
     ".agents",
     ".claude",
     ".codex",
@@ -23,7 +23,9 @@ const DIRECTORIES: &[&str] = &[
 ];
 
 /// Files that are protected, wherever they stand.
-const FILES: &[&str] = &[
+pub(super) const FILES: &[&str] = &[
+    ".bash_login",
+    ".bash_logout",
     ".bash_profile",
     ".bashrc",
     ".envrc",
@@ -34,8 +36,13 @@ const FILES: &[&str] = &[
     ".npmrc",
     ".profile",
     ".ripgreprc",
+    ".xprofile",
+    ".xsessionrc",
     ".yarnrc",
+    ".zlogin",
+    ".zlogout",
     ".zprofile",
+    ".zshenv",
     ".zshrc",
     "haft.json",
     "haft.jsonc",
@@ -56,9 +63,14 @@ pub(super) enum Protection {
 impl Workspace {
     /// Whether a person has to be asked before a place is written.
     pub(super) fn protection(&self, place: &Place) -> Protection {
+        self.protection_by(&self.guarded(), place)
+    }
+
+    /// The same, where it was found out before what is protected by where it lies.
+    pub(super) fn protection_by(&self, guarded: &Guarded, place: &Place) -> Protection {
         let spelled = self.respelled(place.spelled());
         let paths = [place.real(), spelled.as_path()];
-        let is_protected = paths.iter().any(|path| self.is_protected(path)) || self.is_hook(place.real());
+        let is_protected = paths.iter().any(|path| self.is_protected(path) || is_guarded(guarded, path));
         if is_protected { Protection::Protected } else { Protection::None }
     }
 
@@ -67,12 +79,12 @@ impl Workspace {
         let below = self.roots().find_map(|root| path.strip_prefix(root.path()).ok()).unwrap_or(path);
         is_configuration(&folded(below)) || is_of_git(&folded(path))
     }
+}
 
-    /// Whether it is, or lies in, what the repository makes git execute or read as configuration.
-    fn is_hook(&self, real: &Path) -> bool {
-        let path = folded(real);
-        executed_by_git(self).iter().any(|executed| path.starts_with(&folded(executed)))
-    }
+fn is_guarded(guarded: &Guarded, path: &Path) -> bool {
+    let path = folded(path);
+    guarded.trees.iter().any(|tree| path.starts_with(&folded(tree)))
+        || guarded.links.iter().any(|link| path == folded(link))
 }
 
 fn folded(path: &Path) -> Vec<String> {

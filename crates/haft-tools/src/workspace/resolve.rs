@@ -50,6 +50,14 @@ pub(super) fn normal(path: &Path) -> PathBuf {
 
 /// The path without links, and what is there. The part that does not exist is kept as it is spelled.
 pub(super) fn canonical(path: &Path) -> Result<(PathBuf, Kind), ResolveError> {
+    followed(path, |_| {})
+}
+
+/// The same, with every link on the way told.
+pub(super) fn followed(
+    path: &Path,
+    mut on_the_way: impl FnMut(&Path),
+) -> Result<(PathBuf, Kind), ResolveError> {
     let shown = || visible(&path.to_string_lossy());
     let unreachable = |source| ResolveError::Unreachable { path: shown(), source };
     let mut rest: VecDeque<OsString> = names(path);
@@ -75,6 +83,7 @@ pub(super) fn canonical(path: &Path) -> Result<(PathBuf, Kind), ResolveError> {
                 if links > LINKS_MAX {
                     return Err(ResolveError::Loop { path: shown() });
                 }
+                on_the_way(&at);
                 let target = fs::read_link(&at).map_err(unreachable)?;
                 at.pop();
                 if target.is_absolute() {

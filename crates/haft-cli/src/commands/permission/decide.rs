@@ -138,7 +138,8 @@ async fn decided(
     let questions = match action == shell::action() {
         true => {
             let workspace = Workspace::open(&setting.directory, setting.worktree.as_deref())
-                .map_err(|error| Failure::new(Exit::Usage, error))?;
+                .map_err(|error| Failure::new(Exit::Usage, error))?
+                .guarding(setting.guarding());
             let home = setting.env.home();
             CommandTarget::new(&workspace, resource, None, home).map_err(Failure::usage)?.questions()
         }
