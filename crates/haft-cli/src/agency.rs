@@ -67,8 +67,10 @@ pub(crate) async fn furnish(
     session: &[Rule],
     start: &Start,
 ) -> Result<Agency, Failure> {
-    let agent =
-        setting.config.agent(start.agent.as_str()).map_err(|error| Failure::new(Exit::Usage, error))?;
+    let agent = setting
+        .config
+        .agent(start.agent.as_str())
+        .map_err(|error| setting.as_written(Failure::new(Exit::Usage, error)))?;
     if agent.mode == AgentMode::Subagent {
         let message =
             format!("the agent {} works for other agents, not for people", haft::visible(&agent.name));
@@ -79,10 +81,10 @@ pub(crate) async fn furnish(
     let providers = models::providers_with(setting, location, wanted.as_ref()).await?;
     let otherwise = match named {
         Some(model) => model,
-        None => providers.default_model().await.map_err(models::failure)?,
+        None => providers.default_model().await.map_err(|error| models::failure(setting, error))?,
     };
     // Whoever names a model that cannot be asked is told so before anything else.
-    providers.resolve(&otherwise).map_err(models::failure)?;
+    providers.resolve(&otherwise).map_err(|error| models::failure(setting, error))?;
     let agents = Crew::new(setting, location, session).await?;
     if let Some(office) = location.office() {
         office.take_note(setting);

@@ -66,6 +66,15 @@ impl Failure {
         self
     }
 
+    /// The same, with the error and its causes told in other words.
+    pub(crate) fn reworded(self, words: impl Fn(&str) -> String) -> Failure {
+        let message = self.message();
+        match words(&message) {
+            same if same == message => self,
+            other => Failure { error: anyhow::anyhow!("{other}"), ..self },
+        }
+    }
+
     /// The error and its causes.
     pub(crate) fn message(&self) -> String {
         haft::causes(self.error.as_ref())

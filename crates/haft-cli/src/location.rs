@@ -105,6 +105,17 @@ impl<'s> Location<'s> {
         life: Life,
         instead: impl FnOnce(Arc<dyn Asker>) -> Arc<dyn Asker>,
     ) -> Result<Location<'s>, Failure> {
+        let opened = Location::assembled(setting, consent, mode, life, instead);
+        opened.map_err(|failure| setting.as_written(failure))
+    }
+
+    fn assembled(
+        setting: &'s Setting,
+        consent: &ConsentArgs,
+        mode: Mode,
+        life: Life,
+        instead: impl FnOnce(Arc<dyn Asker>) -> Arc<dyn Asker>,
+    ) -> Result<Location<'s>, Failure> {
         let rules = Arc::new(ruleset(setting, consent)?);
         let keepers = match mode {
             Mode::Live => Keepers::durable(open_store(setting)?),
@@ -323,7 +334,11 @@ impl<'s> Location<'s> {
         let context = self.setting.context();
         let loaded =
             load_instructions(&self.workspace, &self.services.gate, &self.web, &context, &places).await;
-        loaded.map_err(|error| Failure::new(Exit::Defect, error))
+        let mut loaded = loaded.map_err(|error| Failure::new(Exit::Defect, error))?;
+        for warning in &mut loaded.warnings {
+            *warning = setting.config.as_written(warning);
+        }
+        Ok(loaded)
     }
 
     /// Calls back on everything that happens here.

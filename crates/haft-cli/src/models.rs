@@ -153,6 +153,6 @@ pub(crate) fn header_secrets((name, value): &(String, String)) -> Vec<(String, S
 }
 
 /// A model that cannot be asked is a matter of how haft is set up.
-pub(crate) fn failure(error: ResolveError) -> Failure {
-    Failure::new(Exit::Usage, error)
+pub(crate) fn failure(setting: &Setting, error: ResolveError) -> Failure {
+    setting.as_written(Failure::new(Exit::Usage, error))
 }

@@ -17,6 +17,9 @@ use crate::terminal::{Terminal, confirm};
 use crate::trust::Trust;
 use crate::trusted::Trusted;
 
+/// So often configuration is read that changes while it is read; each time is waited for a moment.
+const READS_MAX: usize = 8;
+
 /// Where a command runs and what holds there.
 pub(crate) struct Setting {
     pub(crate) terminal: Terminal,
@@ -45,7 +48,35 @@ impl Setting {
         }
     }
 
+    /// For a command that obeys the project's rules: where they cannot be read, it does nothing.
     pub(crate) fn load(globals: &Globals, terminal: Terminal) -> Result<Setting, Failure> {
+        match Setting::load_or_persons(globals, terminal)? {
+            (_, Some(fault)) => Err(fault.hint(
+                "rules that cannot be read cannot be obeyed, so nothing is done here until that is mended; \
+                 `haft undo` works, should a call have done it",
+            )),
+            (setting, None) => Ok(setting),
+        }
+    }
+
+    /// For a command that needs no rules of the project: where they cannot be read, it goes on without them.
+    pub(crate) fn load_anyway(globals: &Globals, terminal: Terminal) -> Result<Setting, Failure> {
+        let (setting, fault) = Setting::load_or_persons(globals, terminal)?;
+        if let Some(fault) = fault {
+            let warning = terminal.err().yellow("warning:");
+            terminal.note(&format!("{warning} {}", haft::visible_lines(&fault.message())));
+            terminal.note(
+                "note: this command needs no rules of the project, and goes on with your own configuration",
+            );
+        }
+        Ok(setting)
+    }
+
+    /// The setting; where only the project's configuration cannot be read, what holds without it, and the fault.
+    pub(crate) fn load_or_persons(
+        globals: &Globals,
+        terminal: Terminal,
+    ) -> Result<(Setting, Option<Failure>), Failure> {
         let env = Arc::new(Env::real());
         let paths = Paths::from_env(&env).map_err(|error| Failure::new(Exit::Usage, error))?;
         let directory = directory(globals)?;
@@ -63,22 +94,35 @@ impl Setting {
         let mut bringing = bringing.map_err(|error| Failure::new(Exit::Usage, error))?;
         bringing.extend(plugins::levels_with_code(config::directories(&env, &paths, &directory, project)));
         ask_for_trust(&mut trust, project, &bringing, terminal)?;
-        let trusted = trust.trusted();
-        let config = believed(Config::load(&env, &paths, &directory, worktree.as_deref(), &trusted))?;
+        let mut trusted = trust.trusted();
+        let read = || Config::load(&env, &paths, &directory, worktree.as_deref(), &trusted);
+        let (config, fault) = match believed(read) {
+            Ok(config) => (config, None),
+            Err(fault) => match Config::load_persons(&env, &paths, &directory, worktree.as_deref()) {
+                Ok(config) => (config, Some(fault)),
+                // The person's own is at fault, and says what the project's code may do, too.
+                Err(_) => return Err(fault),
+            },
+        };
+        if fault.is_some() {
+            // Whatever it says about its code is not known, so none of it runs.
+            trusted = Trusted::default();
+        }
         for warning in config.warnings() {
             terminal.note(&format!("{} {warning}", terminal.err().yellow("warning:")));
         }
-        let agent = globals.agent.as_deref().unwrap_or_else(|| config.default_agent());
-        let agent = AgentId::parse(agent).map_err(Failure::usage)?;
+        let agent = agent(globals, &config)?;
         let (pure, config) = (globals.pure, Arc::new(config));
-        Ok(Setting { terminal, env, paths, directory, worktree, trusted, pure, config, agent, session })
+        let setting =
+            Setting { terminal, env, paths, directory, worktree, trusted, pure, config, agent, session };
+        Ok((setting, fault))
     }
 
     /// The same place with what plugins say about it.
     pub(crate) fn with_words(&self, globals: &Globals, words: &[PluginWords]) -> Result<Setting, Failure> {
         let Setting { terminal, env, paths, directory, worktree, trusted, pure, session, .. } = self;
-        let config = believed(Config::load_with(env, paths, directory, worktree.as_deref(), trusted, words))?;
-        let agent = globals.agent.as_deref().unwrap_or_else(|| config.default_agent());
+        let read = || Config::load_with(env, paths, directory, worktree.as_deref(), trusted, words);
+        let config = believed(read)?;
         Ok(Setting {
             terminal: *terminal,
             env: env.clone(),
@@ -87,7 +131,7 @@ impl Setting {
             worktree: worktree.clone(),
             trusted: trusted.clone(),
             pure: *pure,
-            agent: AgentId::parse(agent).map_err(Failure::usage)?,
+            agent: agent(globals, &config)?,
             session: session.clone(),
             config: Arc::new(config),
         })
@@ -105,6 +149,11 @@ impl Setting {
         }
     }
 
+    /// A failure that may speak of what is configured, without what was put in there from elsewhere.
+    pub(crate) fn as_written(&self, failure: Failure) -> Failure {
+        failure.reworded(|message| self.config.as_written(message))
+    }
+
     /// Whether the root of the project is trusted, and with it the project as a whole: what stands further down in files
     /// of configuration and in files with code counts for itself.
     pub(crate) fn is_trusted(&self) -> bool {
@@ -117,13 +166,26 @@ impl Setting {
     }
 }
 
-/// What was read, if it is there to stay.
-fn believed(read: Result<Config, config::ConfigError>) -> Result<Config, Failure> {
-    let config = read.map_err(|error| Failure::new(Exit::Usage, error))?;
-    let Some(file) = config::unsettled(&config) else { return Ok(config) };
-    let file = haft::visible(&file.to_string_lossy());
-    let failure = Failure::usage(format_args!("{file} is just changing, so it is not believed"));
+/// What is read, if it is there to stay. What just changes is read again, but not without end.
+fn believed(read: impl Fn() -> Result<Config, config::ConfigError>) -> Result<Config, Failure> {
+    let mut changing = None;
+    for _ in 0..READS_MAX {
+        let config = read().map_err(|error| Failure::new(Exit::Usage, error))?;
+        changing = config::unsettled(&config);
+        if changing.is_none() {
+            return Ok(config);
+        }
+    }
+    let file = changing.map(|file| haft::visible(&file.to_string_lossy())).unwrap_or_default();
+    let failure = Failure::usage(format_args!("{file} is changing all the time, so it is not believed"));
     Err(failure.hint("try again; if a command that haft runs here makes it, that is in vain"))
+}
+
+/// The agent whose rules hold.
+fn agent(globals: &Globals, config: &Config) -> Result<AgentId, Failure> {
+    let name = globals.agent.as_deref().unwrap_or_else(|| config.default_agent());
+    let agent = AgentId::parse(name).map_err(Failure::usage);
+    agent.map_err(|failure| failure.reworded(|message| config.as_written(message)))
 }
 
 /// Ids and keys are kept as they are, so none may hold a secret.

@@ -9,6 +9,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 use aho_corasick::{AhoCorasick, Input, MatchKind};
 use serde_json::{Map, Value};
 
+pub use names::password_in;
+
 /// What stands where a secret stood.
 pub const REDACTED: &str = "[redacted]";
 
@@ -181,6 +183,23 @@ pub fn is_secret_variable(name: &str, value: &str) -> bool {
     names::is_secret(name, value)
         || (names::is_secret(name, "value of it") && !value.starts_with('/'))
         || (names::password_in(value).is_some() && !is_proxy)
+}
+
+/// Whether a name says that what it names is a secret, however its words are joined.
+pub fn is_secret_name(name: &str) -> bool {
+    let mut words = String::with_capacity(name.len());
+    for c in name.chars() {
+        if c.is_ascii_uppercase() && words.ends_with(|before: char| before.is_ascii_lowercase()) {
+            words.push('_');
+        }
+        words.push(c);
+    }
+    names::names_secret(name) || names::names_secret(&words)
+}
+
+/// The places in a text that can hold nothing but a key, in order.
+pub fn key_places(text: &str) -> Vec<std::ops::Range<usize>> {
+    patterns::find(text).into_iter().map(|(start, end)| start..end).collect()
 }
 
 impl std::fmt::Debug for Redactor {

@@ -2,40 +2,58 @@
 
 /// Runs of spaces longer than this are counted instead of shown.
 const SPACES_MAX: usize = 16;
+/// A line of marks is not longer than this.
+const MARKS_BYTES_MAX: usize = 400;
 
 /// Writes out control, bidirectional and invisible characters, and counts long runs of spaces, so that a person sees
 /// exactly what is there. Newlines and tabs are written out too: the result is one line.
 pub fn visible(text: &str) -> String {
-    show(text, |_| false)
-}
-
-/// Like [`visible`], but keeps the lines (and tabs) of a text of several.
-pub fn visible_lines(text: &str) -> String {
-    show(text, |c| matches!(c, '\n' | '\t'))
-}
-
-fn show(text: &str, keeps: impl Fn(char) -> bool) -> String {
     let mut shown = String::with_capacity(text.len());
+    show(text, |_| false, &mut shown);
+    shown
+}
+
+/// Like [`visible`], but keeps the lines (and tabs) of a text of several. Marks stay below what they mark.
+pub fn visible_lines(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for (at, line) in text.split('\n').enumerate() {
+        if at > 0 {
+            shown.push('\n');
+        }
+        match only_marks(line) {
+            true => shown.push_str(line),
+            false => show(line, |c| c == '\t', &mut shown),
+        }
+    }
+    shown
+}
+
+/// Whether a line only points at something in the line above it: its spaces hide nothing.
+fn only_marks(line: &str) -> bool {
+    line.len() <= MARKS_BYTES_MAX
+        && line.ends_with('^')
+        && line.bytes().all(|byte| matches!(byte, b' ' | b'|' | b'^'))
+}
+
+fn show(text: &str, keeps: impl Fn(char) -> bool, shown: &mut String) {
     let mut spaces = 0;
-    for c in text.chars().chain(['\n']) {
+    let flush = |spaces: &mut usize, shown: &mut String| match std::mem::take(spaces) {
+        run if run > SPACES_MAX => shown.push_str(&format!(" ⟨{run} spaces⟩ ")),
+        run => shown.extend(std::iter::repeat_n(' ', run)),
+    };
+    for c in text.chars() {
         if c == ' ' {
             spaces += 1;
             continue;
         }
-        match std::mem::take(&mut spaces) {
-            run if run > SPACES_MAX => shown.push_str(&format!(" ⟨{run} spaces⟩ ")),
-            run => shown.extend(std::iter::repeat_n(' ', run)),
-        }
+        flush(&mut spaces, shown);
         match c {
             c if keeps(c) => shown.push(c),
             c if is_deceptive(c) => shown.extend(c.escape_unicode()),
             c => shown.push(c),
         }
     }
-    // The newline that was chained to flush the last run of spaces.
-    let end = if keeps('\n') { 1 } else { '\n'.escape_unicode().count() };
-    shown.truncate(shown.len() - end);
-    shown
+    flush(&mut spaces, shown);
 }
 
 /// Whether a character could hide, reorder or imitate others, so that [`visible`] writes it out.
@@ -62,5 +80,17 @@ mod tests {
         assert_eq!(visible_lines("a\n\tb é 世"), "a\n\tb é 世");
         assert_eq!(visible_lines("a\n"), "a\n");
         assert_eq!(visible("a  "), "a  ");
+    }
+
+    #[test]
+    fn a_line_of_marks_stays_below_what_it_marks() {
+        let marks = format!("  7 | x\n    | {}^^^", " ".repeat(50));
+        assert_eq!(visible_lines(&marks), marks);
+        for hides in ["^ rm", "-", "^\u{200b}"] {
+            let text = format!("    | {}{hides}", " ".repeat(50));
+            assert!(visible_lines(&text).contains("⟨51 spaces⟩"), "{text:?}");
+        }
+        assert!(visible_lines(&format!("{}^", " ".repeat(500))).contains("⟨500 spaces⟩"));
+        assert!(visible(&format!("a{}^", " ".repeat(50))).contains("⟨50 spaces⟩"), "not on the same line");
     }
 }

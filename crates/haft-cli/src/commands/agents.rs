@@ -45,8 +45,10 @@ fn list(setting: &Setting, terminal: Terminal) -> Result<Exit, Failure> {
 
 /// Shows an agent with its prompt and the instructions that follow it.
 async fn show(setting: &Setting, terminal: Terminal) -> Result<Exit, Failure> {
-    let agent =
-        setting.config.agent(setting.agent.as_str()).map_err(|error| Failure::new(Exit::Usage, error))?;
+    let agent = setting
+        .config
+        .agent(setting.agent.as_str())
+        .map_err(|error| setting.as_written(Failure::new(Exit::Usage, error)))?;
     let location = Location::open(setting, &ConsentArgs::default(), Mode::Live, Life::OneCall)?;
     let loaded = location.instructions(setting).await?;
     location.close().await;
@@ -72,7 +74,7 @@ async fn show(setting: &Setting, terminal: Terminal) -> Result<Exit, Failure> {
         ("options", (!agent.options.is_empty()).then(|| json!(agent.options).to_string())),
     ];
     for (name, value) in facts.iter().filter_map(|(name, value)| Some((name, value.as_ref()?))) {
-        terminal.line(&format!("{name}: {}", visible(value)))?;
+        terminal.line(&format!("{name}: {}", visible(&setting.config.as_written(value))))?;
     }
     for path in &paths {
         terminal.line(&format!("instructions: {}", visible(path)))?;

@@ -20,7 +20,7 @@ pub(crate) async fn run(
     terminal: Terminal,
     command: AuthCommand,
 ) -> Result<Exit, Failure> {
-    let setting = Setting::load(globals, terminal)?;
+    let setting = Setting::load_anyway(globals, terminal)?;
     let providers = models::providers(&setting)?;
     match command {
         AuthCommand::Login { provider, method } => {

@@ -32,14 +32,17 @@ impl Finding {
 }
 
 pub(crate) async fn run(globals: &Globals, terminal: Terminal) -> Result<Exit, Failure> {
-    let setting = match Setting::load(globals, terminal) {
-        Ok(setting) => setting,
+    let (setting, fault) = match Setting::load_or_persons(globals, terminal) {
+        Ok(loaded) => loaded,
         Err(failure) => {
             let exit = failure.exit;
             show(terminal, &[Finding::new("setting", Err(failure))])?;
             return Ok(exit);
         }
     };
+    let exit = fault.as_ref().map_or(Exit::Defect, |fault| fault.exit);
+    // What follows is then said of the person's own configuration alone.
+    let fault = fault.map(|fault| Finding::new("setting", Err(fault)));
     let mut findings = vec![
         Finding::new("version", Ok(env!("CARGO_PKG_VERSION").to_owned())),
         Finding::new("project", Ok(project(&setting))),
@@ -49,6 +52,7 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal) -> Result<Exit, F
         Finding::new("store", store(&setting)),
         sandbox(&setting),
     ];
+    findings.splice(0..0, fault);
     findings.extend(skills(&setting));
     findings.extend(servers(&setting));
     findings.extend(setting.config.warnings().iter().map(|warning| Finding {
@@ -57,7 +61,7 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal) -> Result<Exit, F
         text: warning.to_string(),
     }));
     show(terminal, &findings)?;
-    Ok(if findings.iter().all(|finding| finding.ok) { Exit::Ok } else { Exit::Defect })
+    Ok(if findings.iter().all(|finding| finding.ok) { Exit::Ok } else { exit })
 }
 
 fn show(terminal: Terminal, findings: &[Finding]) -> Result<(), Failure> {

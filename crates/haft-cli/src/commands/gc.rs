@@ -11,7 +11,7 @@ use crate::setting::Setting;
 use crate::terminal::Terminal;
 
 pub(crate) async fn run(globals: &Globals, terminal: Terminal, yes: bool) -> Result<Exit, Failure> {
-    let setting = Setting::load(globals, terminal)?;
+    let setting = Setting::load_anyway(globals, terminal)?;
     let store = open_store(&setting)?;
     let usage = store.usage()?;
     let data = store.data_dir().to_string_lossy().into_owned();

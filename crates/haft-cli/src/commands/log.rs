@@ -19,7 +19,7 @@ const LOOK_EVERY: std::time::Duration = std::time::Duration::from_millis(200);
 const EVENTS_AT_ONCE: u32 = 1000;
 
 pub(crate) async fn run(globals: &Globals, terminal: Terminal, args: LogArgs) -> Result<Exit, Failure> {
-    let setting = Setting::load(globals, terminal)?;
+    let setting = Setting::load_anyway(globals, terminal)?;
     let store = open_store(&setting)?;
     match args.command {
         Some(LogCommand::Show { call }) => show(&store, terminal, &call),

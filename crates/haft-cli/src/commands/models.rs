@@ -39,7 +39,8 @@ pub(crate) async fn run(
         Some(location) => models::providers_with(&setting, location, wanted.as_ref()).await?,
         None => models::providers(&setting)?,
     };
-    let listings = providers.list(provider, DEADLINE).await.map_err(models::failure)?;
+    let listings =
+        providers.list(provider, DEADLINE).await.map_err(|error| models::failure(&setting, error))?;
     let default = providers.default_model().await;
     if let Some(location) = &location {
         location.close().await;
@@ -55,7 +56,7 @@ pub(crate) async fn run(
     }
     let reached = listings.iter().any(|listing| listing.models.is_ok());
     match (listings.is_empty(), default) {
-        (true, Err(error)) => Err(models::failure(error)),
+        (true, Err(error)) => Err(models::failure(&setting, error)),
         _ if reached => Ok(Exit::Ok),
         _ => Ok(Exit::Failed),
     }

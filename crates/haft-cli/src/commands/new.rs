@@ -26,7 +26,7 @@ pub(crate) fn run(
     name: &str,
     is_global: bool,
 ) -> Result<Exit, Failure> {
-    let setting = Setting::load(globals, terminal)?;
+    let setting = Setting::load_anyway(globals, terminal)?;
     let (folder, text) = match kind {
         NewKind::Tool => ("tools", TOOL),
         NewKind::Plugin => ("plugins", PLUGIN),

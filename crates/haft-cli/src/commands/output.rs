@@ -17,7 +17,7 @@ use crate::terminal::Terminal;
 const LINE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 pub(crate) async fn run(globals: &Globals, terminal: Terminal, args: &OutputArgs) -> Result<Exit, Failure> {
-    let setting = Setting::load(globals, terminal)?;
+    let setting = Setting::load_anyway(globals, terminal)?;
     let store = open_store(&setting)?;
     let reader = open(&setting, &store, &args.call).await?;
     let reader = BufReader::with_capacity(64 * 1024, reader);

@@ -16,7 +16,17 @@ pub(crate) async fn run(
     terminal: Terminal,
     command: PermissionCommand,
 ) -> Result<Exit, Failure> {
-    let setting = Setting::load(globals, terminal)?;
+    let setting = match &command {
+        // What waits for an answer was asked already, and what was agreed to is on record.
+        PermissionCommand::Forget { .. } | PermissionCommand::Pending | PermissionCommand::Reply { .. } => {
+            Setting::load_anyway(globals, terminal)?
+        }
+        PermissionCommand::Check { .. }
+        | PermissionCommand::Explain { .. }
+        | PermissionCommand::Preview { .. }
+        | PermissionCommand::SuggestAlways { .. }
+        | PermissionCommand::List => Setting::load(globals, terminal)?,
+    };
     match command {
         PermissionCommand::Check { action, resource, consent } => {
             decide::check(&setting, &action, &resource, &consent).await

@@ -19,7 +19,7 @@ pub(crate) async fn run(
     terminal: Terminal,
     command: SessionCommand,
 ) -> Result<Exit, Failure> {
-    let setting = Setting::load(globals, terminal)?;
+    let setting = Setting::load_anyway(globals, terminal)?;
     let store = open_store(&setting)?;
     match command {
         SessionCommand::List { limit, all } => list(&setting, &store, terminal, limit, all),

@@ -27,7 +27,7 @@ pub(crate) async fn run(
             listed
         }
         ToolsCommand::Show { tool } => show(&setting, &location, terminal, &tool).await,
-        ToolsCommand::Check => check::run(&location, &setting.directory, terminal).await,
+        ToolsCommand::Check => check::run(&setting, &location).await,
     }
 }
 

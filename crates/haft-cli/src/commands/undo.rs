@@ -21,7 +21,7 @@ const TOOL: &str = "undo";
 const CALLS_MAX: usize = 10_000;
 
 pub(crate) async fn run(globals: &Globals, terminal: Terminal, args: &UndoArgs) -> Result<Exit, Failure> {
-    let setting = Setting::load(globals, terminal)?;
+    let setting = Setting::load_anyway(globals, terminal)?;
     let store = open_store(&setting)?;
     let calls = chosen(&store, &setting, globals, args)?;
     store.close().await;

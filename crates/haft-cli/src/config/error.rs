@@ -245,7 +245,7 @@ impl fmt::Display for Located {
 
 impl Excerpt {
     fn of(span: &Span) -> Excerpt {
-        let (before, marked, after) = span.in_line();
+        let [before, marked, after] = span.in_line();
         let before = before.trim_start();
         let kept = before.chars().count().saturating_sub(EXCERPT_CHARS_MAX);
         let (cut, before) = match before.char_indices().nth(kept) {
@@ -257,7 +257,7 @@ impl Excerpt {
             line: span.line,
             column: span.column,
             before: format!("{cut}{}", haft::visible(before)),
-            marked: shown(marked),
+            marked: shown(&marked),
             after: shown(after.trim_end()),
         }
     }

@@ -13,6 +13,7 @@ mod discover;
 mod error;
 mod idle;
 mod markdown;
+mod masked;
 mod merge;
 mod node;
 mod parse;
@@ -54,7 +55,7 @@ use discover::{Content, Source};
 use permission::{Collector, Voice};
 use rules::SourceRules;
 use settings::AskedFor;
-use text::{References, Text};
+use text::{PutIn, References, Text};
 use warning::Warnings;
 
 /// The configuration of one working directory.
@@ -67,6 +68,7 @@ pub(crate) struct Config {
     warnings: Vec<Located>,
     asked_for: AskedFor,
     data: PathBuf,
+    put_in: Vec<PutIn>,
 }
 
 /// What a plugin says in place of a file.
@@ -111,8 +113,35 @@ impl Config {
         trusted: &Trusted,
         words: &[PluginWords],
     ) -> Result<Config, ConfigError> {
-        let empty = Text::new("no configuration", "")?;
         let root = worktree.unwrap_or(cwd);
+        let mut sources = discover::sources(env, paths, cwd, root)?;
+        let files = sources.iter().take_while(|source| !source.is_variable()).count();
+        sources.splice(files..files, words.iter().map(Source::of_plugin));
+        Config::load_from(env, paths, cwd, root, trusted, sources)
+    }
+
+    /// What the person says, without a word of the project.
+    pub(crate) fn load_persons(
+        env: &Env,
+        paths: &Paths,
+        cwd: &Path,
+        worktree: Option<&Path>,
+    ) -> Result<Config, ConfigError> {
+        let root = worktree.unwrap_or(cwd);
+        let mut sources = discover::sources(env, paths, cwd, root)?;
+        sources.retain(|source| source.layer != Layer::Project);
+        Config::load_from(env, paths, cwd, root, &Trusted::default(), sources)
+    }
+
+    fn load_from(
+        env: &Env,
+        paths: &Paths,
+        cwd: &Path,
+        root: &Path,
+        trusted: &Trusted,
+        sources: Vec<Source>,
+    ) -> Result<Config, ConfigError> {
+        let empty = Text::new("no configuration", "")?;
         let mut loading = Loading {
             env,
             home: paths.home.as_deref(),
@@ -127,11 +156,9 @@ impl Config {
                 warnings: Vec::new(),
                 asked_for: AskedFor::by(env),
                 data: paths.data.clone(),
+                put_in: Vec::new(),
             },
         };
-        let mut sources = discover::sources(env, paths, cwd, root)?;
-        let files = sources.iter().take_while(|source| !source.is_variable()).count();
-        sources.splice(files..files, words.iter().map(Source::of_plugin));
         for source in sources {
             let level = source.level.as_deref().unwrap_or(root);
             let standing = match source.layer {
@@ -182,6 +209,11 @@ impl Config {
     /// Why a rule was written, if its author said so.
     pub(crate) fn why(&self, origin: &Origin) -> Option<&str> {
         self.reasons.iter().find(|(rule, _)| rule == origin).map(|(_, why)| why.as_str())
+    }
+
+    /// A text that speaks of what is configured, with what was put in for `{env:X}` and `{file:p}` as it was written.
+    pub(crate) fn as_written(&self, text: &str) -> String {
+        text::as_written(&self.put_in, text)
     }
 
     /// What was read, in order.
@@ -278,13 +310,15 @@ impl Loading<'_> {
     }
 
     fn expand(
-        &self,
+        &mut self,
         text: Arc<Text>,
         source: &Source,
         warnings: &mut Warnings,
     ) -> Result<Arc<Text>, ConfigError> {
         let base = source.path().and_then(Path::parent).unwrap_or(self.cwd);
-        text.expand(&References { env: self.env, base, home: self.home }, warnings)
+        let text = text.expand(&References { env: self.env, base, home: self.home }, warnings)?;
+        self.config.put_in.extend(text.put_in().cloned());
+        Ok(text)
     }
 }
 

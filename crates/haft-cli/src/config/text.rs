@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::error::{ConfigError, Located, Problem, shown};
+use super::masked::{masked, secrets};
 use super::read::{FILE_BYTES_MAX, Unread, read_bounded, shown_path};
 use super::references::{Part, Reference, Target, escaped, references};
 use super::warning::Warnings;
@@ -12,6 +13,8 @@ use crate::paths::Env;
 
 /// The longest text after other files were put in.
 const EXPANDED_BYTES_MAX: usize = 8 << 20;
+/// Shorter values are no secrets, and would be found in any text.
+const PUT_IN_BYTES_MIN: usize = 4;
 
 /// The text of one source.
 #[derive(Debug)]
@@ -19,6 +22,8 @@ pub(crate) struct Text {
     name: Arc<str>,
     written: String,
     expanded: Option<Expanded>,
+    /// Where secrets were written, once somebody asked.
+    secrets: OnceLock<Vec<Range<usize>>>,
 }
 
 /// A text with other texts put in.
@@ -33,6 +38,32 @@ struct Expanded {
 struct Splice {
     put: Range<usize>,
     written: Range<usize>,
+    what: PutIn,
+}
+
+/// What a reference was replaced with.
+#[derive(Debug, Clone)]
+pub(crate) struct PutIn {
+    value: String,
+    written: String,
+}
+
+/// A text in which every value that was put in stands as it was written. Very short ones stand there by chance.
+pub(super) fn as_written(put_in: &[PutIn], text: &str) -> String {
+    if let Some(whole) = put_in.iter().find(|put| put.value == text) {
+        return shown(&whole.written);
+    }
+    // A directory such as the home is no secret, and what is said of files in it has to be found.
+    let is_directory = |value: &str| value.starts_with('/') && Path::new(value).is_dir();
+    let counts = |put: &&PutIn| put.value.len() >= PUT_IN_BYTES_MIN && !is_directory(&put.value);
+    let mut long: Vec<&PutIn> = put_in.iter().filter(counts).collect();
+    long.sort_by_key(|put| std::cmp::Reverse(put.value.len()));
+    long.iter().fold(text.to_owned(), |text, put| {
+        // Messages quote values, and show them on one line.
+        let quoted = escaped(&put.value);
+        let visible = haft::visible(&put.value);
+        [&put.value, &quoted, &visible].iter().fold(text, |text, value| text.replace(*value, &put.written))
+    })
 }
 
 /// A part of a text, by where it was written.
@@ -61,7 +92,7 @@ impl Text {
     /// Takes a text as it is.
     pub(crate) fn new(name: &str, written: &str) -> Result<Arc<Text>, ConfigError> {
         let written = written.strip_prefix('\u{feff}').unwrap_or(written).to_owned();
-        let text = Arc::new(Text { name: name.into(), written, expanded: None });
+        let text = Arc::new(Text { name: name.into(), written, expanded: None, secrets: OnceLock::new() });
         let control = |c: char| c < ' ' && !matches!(c, '\t' | '\n' | '\r');
         match text.written.char_indices().find(|(_, c)| control(*c)) {
             Some((at, c)) => Err(text.error(Problem::Control(c), at..at + c.len_utf8())),
@@ -87,7 +118,8 @@ impl Text {
             Err(error) => {
                 let at = error.utf8_error().valid_up_to();
                 let written = String::from_utf8_lossy(error.as_bytes()).into_owned();
-                let text = Arc::new(Text { name: name.into(), written, expanded: None });
+                let text =
+                    Arc::new(Text { name: name.into(), written, expanded: None, secrets: OnceLock::new() });
                 Err(text.error(Problem::NotUtf8, at..at + 1))
             }
         }
@@ -108,22 +140,34 @@ impl Text {
         for reference in found {
             expanded.text.push_str(&self.written[copied..reference.at.start]);
             let start = expanded.text.len();
-            expanded.text.push_str(&escaped(&self.resolve(&reference, from, warnings)?));
+            let value = self.resolve(&reference, from, warnings)?;
+            expanded.text.push_str(&escaped(&value));
             if expanded.text.len() > EXPANDED_BYTES_MAX {
                 return Err(self.error(Problem::Expanded { max: EXPANDED_BYTES_MAX }, reference.at));
             }
             let put = start..expanded.text.len();
             copied = reference.at.end;
-            expanded.splices.push(Splice { put, written: reference.at });
+            let what = PutIn { value, written: self.written[reference.at.clone()].to_owned() };
+            expanded.splices.push(Splice { put, written: reference.at, what });
         }
         expanded.text.push_str(&self.written[copied..]);
-        let text = Text { name: self.name.clone(), written: self.written.clone(), expanded: Some(expanded) };
+        let text = Text {
+            name: self.name.clone(),
+            written: self.written.clone(),
+            expanded: Some(expanded),
+            secrets: OnceLock::new(),
+        };
         Ok(Arc::new(text))
     }
 
     /// What is to be parsed.
     pub(crate) fn as_str(&self) -> &str {
         self.expanded.as_ref().map_or(&self.written, |expanded| &expanded.text)
+    }
+
+    /// What was put in.
+    pub(crate) fn put_in(&self) -> impl Iterator<Item = &PutIn> {
+        self.expanded.iter().flat_map(|expanded| &expanded.splices).map(|splice| &splice.what)
     }
 
     /// Whether references stand where only a value can stand, and were left as they are.
@@ -190,8 +234,14 @@ impl Text {
                     (Some(_), None) => return Err(problem(Problem::NoHome)),
                     (None, _) => from.base.join(&named),
                 };
-                take_in(&path)
-                    .map_err(|reason| problem(Problem::Reference { path: shown_path(&path), reason }))
+                take_in(&path).map_err(|reason| {
+                    let names_variable = parts.iter().any(|part| matches!(part, Part::Variable(_)));
+                    let path = match names_variable {
+                        true => shown(&self.written[reference.at.clone()]),
+                        false => shown_path(&path),
+                    };
+                    problem(Problem::Reference { path, reason })
+                })
             }
         }
     }
@@ -205,17 +255,20 @@ impl Span {
 
     /// It as it was written, to be put into a message: no secret that was put in is told.
     pub(crate) fn shown(&self) -> String {
-        shown(self.in_line().1)
+        shown(&self.in_line()[1])
     }
 
-    /// What stands before it in its line, the part of it in this line, and what follows.
-    pub(crate) fn in_line(&self) -> (&str, &str, &str) {
+    /// What stands before it in its line, the part of it in this line, and what follows; secrets are left out.
+    pub(crate) fn in_line(&self) -> [String; 3] {
         let written = &self.text.written;
         let start = written.floor_char_boundary(self.start);
         let begin = written[..start].rfind('\n').map_or(0, |at| at + 1);
         let end = written[start..].find('\n').map_or(written.len(), |at| start + at);
         let stop = written.ceil_char_boundary(self.end.clamp(start, end));
-        (&written[begin..start], &written[start..stop], written[stop..end].trim_end_matches('\r'))
+        let secrets = self.text.secrets.get_or_init(|| secrets(written));
+        let end = begin + written[begin..end].trim_end_matches('\r').len();
+        [begin..start, start..stop.min(end).max(start), stop.min(end)..end]
+            .map(|part| masked(written, part, secrets))
     }
 }
 

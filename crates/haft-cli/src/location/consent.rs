@@ -14,7 +14,7 @@ use crate::terminal::{Terminal, TerminalAsker};
 /// The rules that hold: every layer, and last what was said on the command line.
 pub(crate) fn ruleset(setting: &Setting, consent: &ConsentArgs) -> Result<Ruleset, Failure> {
     let rules = setting.config.ruleset(setting.agent.as_str(), session_rules(setting, consent)?);
-    rules.map_err(|error| Failure::new(Exit::Usage, error))
+    rules.map_err(|error| setting.as_written(Failure::new(Exit::Usage, error)))
 }
 
 /// What was said on the command line.

@@ -35,7 +35,8 @@ pub(crate) fn why_missing(setting: &Setting, plugins: &Plugins, tool: &str) -> O
         let rest = tool.strip_prefix(stem)?;
         let is_its = rest.is_empty() || rest.starts_with('_');
         is_its.then(|| {
-            let (file, why) = (shown(setting, &report.source), haft::visible(&fault.message));
+            let (file, why) =
+                (shown(setting, &report.source), haft::visible(&setting.config.as_written(&fault.message)));
             format!("{file} could not be loaded: {why}; `haft tools check` says more")
         })
     })
@@ -49,5 +50,6 @@ fn fault(report: &Report) -> Option<&Fault> {
 }
 
 fn shown(setting: &Setting, path: &std::path::Path) -> String {
-    haft::visible(&path.strip_prefix(&setting.directory).unwrap_or(path).to_string_lossy())
+    let path = path.strip_prefix(&setting.directory).unwrap_or(path).to_string_lossy();
+    haft::visible(&setting.config.as_written(&path))
 }

@@ -12,6 +12,7 @@ mod commands;
 mod config_hook;
 mod contract;
 mod documents;
+mod faulty_config;
 mod formatters;
 mod grants;
 mod language_servers;

@@ -86,7 +86,7 @@ pub(super) fn is_secret(name: &str, value: &str) -> bool {
 }
 
 /// The password in the address of a database, a proxy or the like.
-pub(super) fn password_in(value: &str) -> Option<&str> {
+pub fn password_in(value: &str) -> Option<&str> {
     let (_, rest) = value.trim().split_once("://")?;
     let authority = rest.split(['/', '?', '#']).next()?;
     let (user, _host) = authority.rsplit_once('@')?;
@@ -94,7 +94,7 @@ pub(super) fn password_in(value: &str) -> Option<&str> {
     (!password.is_empty()).then_some(password)
 }
 
-fn names_secret(name: &str) -> bool {
+pub(super) fn names_secret(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     let words: Vec<&str> =
         name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();

@@ -22,7 +22,7 @@ pub(super) async fn check(
 ) -> Result<Exit, Failure> {
     let decided = decided(setting, action, resource, consent).await?;
     match setting.terminal.json {
-        true => setting.terminal.document(&whole_document(action, resource, &decided))?,
+        true => setting.terminal.document(&whole_document(setting, action, resource, &decided))?,
         false => setting.terminal.line(strictest(&decided).as_str())?,
     }
     Ok(exit(strictest(&decided)))
@@ -37,7 +37,7 @@ pub(super) async fn explain(
 ) -> Result<Exit, Failure> {
     let decided = decided(setting, action, resource, consent).await?;
     match setting.terminal.json {
-        true => setting.terminal.document(&whole_document(action, resource, &decided))?,
+        true => setting.terminal.document(&whole_document(setting, action, resource, &decided))?,
         false => decided.iter().try_for_each(|(action, decision)| explain_one(setting, action, decision))?,
     }
     if decided.is_empty() && !setting.terminal.json {
@@ -55,7 +55,7 @@ fn explain_one(setting: &Setting, action: &Action, decision: &Decision) -> Resul
     terminal.line(&format!("{}  →  {}", style.bold(&wanted), painted(setting, decision.effect)))?;
     match &decision.reason {
         Reason::Rule(rule) => {
-            terminal.line(&format!("  decided by   {}", line(rule)))?;
+            terminal.line(&format!("  decided by   {}", line(setting, rule)))?;
             if let Some(why) = setting.config.why(&rule.origin) {
                 terminal.line(&format!("  because      {}", haft::visible(why)))?;
             }
@@ -67,11 +67,11 @@ fn explain_one(setting: &Setting, action: &Action, decision: &Decision) -> Resul
                 grant.action, grant.id, grant.scope
             ))?;
             if let Some(rule) = instead_of {
-                terminal.line(&format!("  instead of   {}", line(rule)))?;
+                terminal.line(&format!("  instead of   {}", line(setting, rule)))?;
             }
         }
         Reason::Possibly(rule) => {
-            terminal.line(&format!("  might match  {}", line(rule)))?;
+            terminal.line(&format!("  might match  {}", line(setting, rule)))?;
             terminal.line("  because      what it does is known only when it runs")?;
         }
         Reason::Silence => terminal.line("  decided by   no rule matches, which means ask")?,
@@ -84,7 +84,7 @@ fn explain_one(setting: &Setting, action: &Action, decision: &Decision) -> Resul
         Allowed::ByNothing => terminal.line("  allowed by   nothing: it cannot be read")?,
     }
     for rule in &decision.overridden {
-        terminal.line(&style.dim(&format!("  overridden   {}", line(rule))))?;
+        terminal.line(&style.dim(&format!("  overridden   {}", line(setting, rule))))?;
     }
     Ok(())
 }
@@ -96,7 +96,7 @@ pub(super) fn list(setting: &Setting) -> Result<Exit, Failure> {
     let grants: Vec<Grant> = saved.into_iter().map(|saved| saved.grant).collect();
     if terminal.json {
         let rules: Vec<Value> =
-            rules.rules().map(|rule| rule_document(rule, rules.only_narrows(rule))).collect();
+            rules.rules().map(|rule| rule_document(setting, rule, rules.only_narrows(rule))).collect();
         let grants: Vec<Value> = grants.iter().map(grant_document).collect();
         terminal.document(
             &json!({ "v": 1, "agent": setting.agent.as_str(), "rules": rules, "grants": grants }),
@@ -108,7 +108,7 @@ pub(super) fn list(setting: &Setting) -> Result<Exit, Failure> {
     for rule in rules.rules() {
         let note =
             if rules.only_narrows(rule) { "   only narrows: its directory is not trusted" } else { "" };
-        terminal.line(&format!("  {}{note}", line(rule)))?;
+        terminal.line(&format!("  {}{note}", line(setting, rule)))?;
     }
     terminal.line(&style.bold("saved consents"))?;
     for grant in &grants {
@@ -165,15 +165,15 @@ fn strictest(decided: &[(Action, Decision)]) -> Effect {
 }
 
 /// One decision as it is; several as a list, with the strictest above it.
-fn whole_document(action: &str, resource: &str, decided: &[(Action, Decision)]) -> Value {
+fn whole_document(setting: &Setting, action: &str, resource: &str, decided: &[(Action, Decision)]) -> Value {
     if let [(only, decision)] = decided
         && only.as_str() == action
         && decision.resource.name() == resource
     {
-        return document(action, decision);
+        return document(setting, action, decision);
     }
     let each: Vec<Value> =
-        decided.iter().map(|(action, decision)| document(action.as_str(), decision)).collect();
+        decided.iter().map(|(action, decision)| document(setting, action.as_str(), decision)).collect();
     json!({
         "v": 1,
         "permission": action,
@@ -201,34 +201,35 @@ pub(super) fn painted(setting: &Setting, effect: Effect) -> String {
     }
 }
 
-fn line(rule: &Rule) -> String {
-    let text = haft::visible(&rule.to_string());
+fn line(setting: &Setting, rule: &Rule) -> String {
+    let text = haft::visible(&setting.config.as_written(&rule.to_string()));
     format!("{text}   {} ({})", haft::visible(&rule.origin.to_string()), rule.origin.layer)
 }
 
-fn document(action: &str, decision: &Decision) -> Value {
+fn document(setting: &Setting, action: &str, decision: &Decision) -> Value {
     let (matched, grant) = match &decision.reason {
         Reason::Rule(rule) | Reason::Possibly(rule) => (Some(rule), None),
         Reason::Grant { grant, instead_of } => (instead_of.as_ref(), Some(grant)),
         Reason::Silence => (None, None),
     };
-    let overridden: Vec<Value> = decision.overridden.iter().map(|rule| rule_document(rule, false)).collect();
+    let overridden: Vec<Value> =
+        decision.overridden.iter().map(|rule| rule_document(setting, rule, false)).collect();
     json!({
         "v": 1,
         "permission": action,
         "pattern": decision.resource.name(),
         "action": decision.effect.as_str(),
-        "matched": matched.map(|rule| rule_document(rule, false)),
+        "matched": matched.map(|rule| rule_document(setting, rule, false)),
         "grant": grant.map(grant_document),
         "overridden": overridden,
     })
 }
 
-fn rule_document(rule: &Rule, only_narrows: bool) -> Value {
+fn rule_document(setting: &Setting, rule: &Rule, only_narrows: bool) -> Value {
     let (line, column) = rule.origin.position.unzip();
     let mut document = json!({
         "permission": rule.action.as_str(),
-        "pattern": rule.resource.as_str(),
+        "pattern": setting.config.as_written(rule.resource.as_str()),
         "action": rule.effect.as_str(),
         "layer": rule.origin.layer.to_string(),
         "source": &*rule.origin.source,

@@ -1,7 +1,7 @@
 //! `haft tools check`: each file with custom tools or plugins by itself, what it offers, and what is wrong with it.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use haft::{Audience, Model, Viewer};
 use haft_plugin::{AuthOffer, Fault, Outcome, Report, Role, Unused};
@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure};
 use crate::location::Location;
+use crate::setting::Setting;
 use crate::terminal::Terminal;
 
 /// The hooks that haft calls. Others are reported, because nothing comes of them.
@@ -35,11 +36,8 @@ const CALLED: &[&str] = &[
 ];
 
 /// Checks everything that can be offered, and says of each file what became of it.
-pub(super) async fn run(
-    location: &Location<'_>,
-    directory: &Path,
-    terminal: Terminal,
-) -> Result<Exit, Failure> {
+pub(super) async fn run(setting: &Setting, location: &Location<'_>) -> Result<Exit, Failure> {
+    let (terminal, directory) = (setting.terminal, &setting.directory);
     // A model of no particular provider: what is checked for every one is checked.
     let model = Model { provider: "any".to_owned(), id: "any".to_owned() };
     let everything = BTreeSet::from(["batch", "exa", "lsp", "parallel", "plan"].map(str::to_owned));
@@ -48,7 +46,8 @@ pub(super) async fn run(
     location.plugins().try_again();
     let unprepared = location.turn_for(Audience::Model(viewer)).await.err();
     let turn = location.turn_for(Audience::Operator).await?;
-    let reports = location.plugins().reports();
+    let mut reports = location.plugins().reports();
+    reports.iter_mut().for_each(|report| as_written(setting, report));
     let errors = reports.iter().map(errors).sum::<usize>() + usize::from(unprepared.is_some());
     let tools = turn.definitions().len();
     let unprepared = unprepared.map(|failure| format!("{:#}", failure.error));
@@ -74,6 +73,20 @@ pub(super) async fn run(
         terminal.line(&format!("{tools} tools{tail}"))?;
     }
     Ok(if errors == 0 { Exit::Ok } else { Exit::Usage })
+}
+
+/// Takes out of a report what the configuration took from elsewhere.
+fn as_written(setting: &Setting, report: &mut Report) {
+    let path = |path: &mut PathBuf| {
+        if let Some(text) = path.to_str() {
+            *path = setting.config.as_written(text).into();
+        }
+    };
+    path(&mut report.source);
+    if let Outcome::Faulty(fault) = &mut report.outcome {
+        fault.message = setting.config.as_written(&fault.message);
+        fault.file.iter_mut().for_each(path);
+    }
 }
 
 fn errors(report: &Report) -> usize {
