@@ -65,7 +65,7 @@ const LINES: usize = 20;
 /// Measures `haft call read` of a small file, from a process that does not exist yet to its result.
 /// Cold is the process; the page cache is warm for all candidates alike.
 fn cold_call() -> Result<()> {
-    let built = build(&["build", "--release", "-p", "haft-cli", "--bin", "haft"])?;
+    let built = build(&["build", "--release", "-p", "haft-cli", "--bins"])?;
     let haft =
         built.into_iter().find(|artifact| artifact.kind == Kind::Binary).context("no haft was built")?;
     let scratch = Scratch::new()?;

@@ -27,6 +27,7 @@ use haft_plugin::{
     Behalf, Desk, HostProgram, LaunchError, Launched, Owner, Parts, Places, PluginLimits, Plugins, Said,
     Unanswered, Wish,
 };
+use haft_sandbox::{Level, Sandbox};
 use haft_store::{JournalBounds, Redactor, Retention, Store, StoreOptions};
 use haft_tools::{
     AfterChange, DIAGNOSING_TIME, Diagnosing, DiskRestorer, LanguageServers, Languages, LspLimits, Processes,
@@ -178,6 +179,14 @@ fn languages(
     (Languages::On(servers), Arc::new([diagnosing]))
 }
 
+/// The sandbox as haft has it, with the small helper: examples are built into a directory below that of programs.
+fn with_small_helper() -> Option<Sandbox> {
+    let own = std::env::current_exe().ok()?;
+    let helper = own.ancestors().nth(2)?.join("haft-helper");
+    // One of another build confines nothing.
+    helper.exists().then(|| Sandbox::with_helper(&helper)).filter(|sandbox| sandbox.level() != Level::None)
+}
+
 /// Whatever keeps something beyond a call.
 struct Keepers {
     recorder: Arc<dyn Recorder>,
@@ -254,6 +263,9 @@ impl Settler {
         };
         let path = std::env::var_os("PATH").map(|path| ("PATH".into(), path));
         let mut processes = Processes::new(path.into_iter().collect(), Limits::default().text);
+        if let Some(sandbox) = with_small_helper() {
+            processes = processes.confined_by(sandbox);
+        }
         processes.confinement.profile = how.profile;
         processes.keeps_helper = true;
         let processes = Arc::new(processes);

@@ -8,6 +8,25 @@ use std::process::Command;
 use crate::report::{Level, Mechanism, Report, State};
 use crate::spec::{Heard, Spec};
 
+pub(crate) const BUILD: &str = env!("HAFT_SANDBOX_BUILD");
+
+/// There is none.
+pub(crate) struct Helpers;
+
+impl Helpers {
+    pub(crate) fn of_this_program() -> Helpers {
+        Helpers
+    }
+
+    pub(crate) fn only(_program: &Path) -> Helpers {
+        Helpers
+    }
+}
+
+/// Stands for none.
+#[derive(Debug, Clone)]
+pub(crate) struct Helper;
+
 pub(crate) fn become_helper() {}
 
 pub(crate) fn harden() -> io::Result<()> {
@@ -24,24 +43,24 @@ pub(crate) fn bubblewrap() -> Option<PathBuf> {
     None
 }
 
-pub(crate) fn level(_helper: &Path, _bubblewrap: Option<&Path>) -> Level {
-    Level::None
+pub(crate) fn strongest(_helpers: &Helpers, _bubblewrap: Option<&Path>) -> (Level, Helper) {
+    (Level::None, Helper)
 }
 
-pub(crate) fn report(_helper: &Path, level: Level, _bubblewrap: Option<&Path>) -> Report {
+pub(crate) fn report(_helper: &Helper, level: Level, _bubblewrap: Option<&Path>) -> Report {
     let why = "only Linux is supported".to_owned();
     Report { level, mechanisms: vec![Mechanism { name: "namespaces", state: State::Missing(why) }] }
 }
 
-pub(crate) fn is_remembered(_file: &Path, _helper: &Path) -> bool {
-    false
+pub(crate) fn recalled(_file: &Path, _helpers: &Helpers) -> Option<Helper> {
+    None
 }
 
-pub(crate) fn remember(_file: &Path, _helper: &Path) {}
+pub(crate) fn remember(_file: &Path, _helpers: &Helpers, _worked: &Helper) {}
 
 pub(crate) fn forget(_file: &Path) {}
 
-pub(crate) fn idle(_helper: &Path) -> io::Result<(Command, Idle)> {
+pub(crate) fn idle(_helper: &Helper) -> io::Result<(Command, Idle)> {
     Err(io::ErrorKind::Unsupported.into())
 }
 

@@ -20,7 +20,7 @@
 //!
 //! # How it works
 //!
-//! The program starts itself again as a *helper*, which has one thread and so may do what a fork of a program with
+//! The program starts itself again, or a small program of the same build that lies beside it, as a *helper*, which has one thread and so may do what a fork of a program with
 //! threads may not. The helper stays outside as the *supervisor*; it starts an *init* in new user, mount, process, IPC,
 //! host name, control group and (unless granted) network namespaces. Init makes the view of the file system, drops all
 //! capabilities, restricts itself by Landlock and a seccomp filter, starts the command and reaps. When the command
@@ -74,6 +74,11 @@ pub fn maybe_become_helper() {
 /// To be called before any thread is started.
 pub fn share_memory_among_threads() {
     os::share_memory();
+}
+
+/// Names what the sandbox is built of: two programs with the same name of a build can be each other's helpers.
+pub fn build() -> &'static str {
+    os::BUILD
 }
 
 /// Keeps other processes of the same user from looking into this one, and its memory from ending up in a core file.

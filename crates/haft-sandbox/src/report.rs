@@ -66,7 +66,7 @@ impl fmt::Display for Report {
 /// One thing a kernel may offer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mechanism {
-    /// Its name: `namespaces`, `bubblewrap`, `landlock`, `caches`, `hosts`, `memory`.
+    /// Its name: `namespaces`, `bubblewrap`, `landlock`, `caches`, `hosts`, `memory`, `helper`.
     pub name: &'static str,
     /// Whether it works.
     pub state: State,

@@ -13,13 +13,10 @@ use crate::spec::{Failure, Heard, Program, Spec};
 /// The longest argument or variable that the kernel hands to a program, with its end.
 const TEXT_BYTES_MAX: usize = 128 << 10;
 
-/// The link leads to the running program even if its file was replaced meanwhile.
-const OURSELVES: &str = "/proc/self/exe";
-
 /// What this machine can confine, and how to do it.
 #[derive(Debug, Clone)]
 pub struct Sandbox {
-    helper: PathBuf,
+    helper: os::Helper,
     level: Level,
     bubblewrap: Option<PathBuf>,
     /// Where it is remembered what was found.
@@ -27,37 +24,45 @@ pub struct Sandbox {
 }
 
 impl Sandbox {
-    /// Tries this machine. The helper is this very program, whose `main` calls
+    /// Tries this machine. The helper is the program `haft-helper` in the directory of this one, if it is of the same
+    /// build and nobody else can have changed it; otherwise it is this very program, whose `main` calls
     /// [`maybe_become_helper`](crate::maybe_become_helper) first.
     pub fn probe() -> Sandbox {
-        Sandbox::with_helper(Path::new(OURSELVES))
+        Sandbox::tried(&os::Helpers::of_this_program())
     }
 
     /// As [`probe`](Self::probe), but a machine that was found to hold everything is not tried again as long as nothing
     /// has changed that this depends on, which `file` remembers. Should it not hold after all, the command is not run.
     pub fn recalled(file: &Path) -> Sandbox {
-        Sandbox::recalled_with_helper(Path::new(OURSELVES), file)
+        Sandbox::recalled_or_tried(&os::Helpers::of_this_program(), file)
     }
 
-    /// The same with another program as the helper.
+    /// The same with another program as the helper, whose `main` does as said above and which is of the same build.
     pub fn recalled_with_helper(helper: &Path, file: &Path) -> Sandbox {
-        let memory = Some(file.to_path_buf());
-        if os::is_remembered(file, helper) {
-            let (helper, bubblewrap) = (helper.to_path_buf(), os::bubblewrap());
-            return Sandbox { helper, level: Level::Namespaces, bubblewrap, memory };
-        }
-        let found = Sandbox { memory, ..Sandbox::with_helper(helper) };
-        if found.level == Level::Namespaces {
-            os::remember(file, helper);
-        }
-        found
+        Sandbox::recalled_or_tried(&os::Helpers::only(helper), file)
     }
 
     /// Tries this machine with another program as the helper.
     pub fn with_helper(helper: &Path) -> Sandbox {
+        Sandbox::tried(&os::Helpers::only(helper))
+    }
+
+    fn recalled_or_tried(helpers: &os::Helpers, file: &Path) -> Sandbox {
+        let memory = Some(file.to_path_buf());
+        if let Some(helper) = os::recalled(file, helpers) {
+            return Sandbox { helper, level: Level::Namespaces, bubblewrap: os::bubblewrap(), memory };
+        }
+        let found = Sandbox { memory, ..Sandbox::tried(helpers) };
+        if found.level == Level::Namespaces {
+            os::remember(file, helpers, &found.helper);
+        }
+        found
+    }
+
+    fn tried(helpers: &os::Helpers) -> Sandbox {
         let bubblewrap = os::bubblewrap();
-        let level = os::level(helper, bubblewrap.as_deref());
-        Sandbox { helper: helper.to_path_buf(), level, bubblewrap, memory: None }
+        let (level, helper) = os::strongest(helpers, bubblewrap.as_deref());
+        Sandbox { helper, level, bubblewrap, memory: None }
     }
 
     /// The strongest way of confining that works here.
@@ -209,7 +214,7 @@ impl Watch {
     /// Where the sandbox could not be set up or the program not be started: then nothing was run, and the exit
     /// status says nothing.
     pub fn finish(self) -> Result<Finished, SandboxError> {
-        let Heard { failure, removed, refused, out_of_memory } =
+        let Heard { failure, removed, refused, out_of_memory, is_tried: _ } =
             self.inner.told().map_err(SandboxError::Prepare)?;
         match failure {
             Some(Failure::Setup(why)) => {

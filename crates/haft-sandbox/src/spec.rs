@@ -19,6 +19,14 @@ pub struct Program {
     pub cwd: PathBuf,
 }
 
+impl Program {
+    /// Whether it is only asked whether a program could be started.
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "nothing is ever tried there"))]
+    pub(crate) fn is_none(&self) -> bool {
+        self.program.is_empty()
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Spec {
     pub(crate) level: Level,
@@ -50,4 +58,7 @@ pub(crate) struct Heard {
     pub(crate) refused: Vec<String>,
     /// Whether it was ended because it wanted more memory than it may have.
     pub(crate) out_of_memory: bool,
+    /// Whether a helper of this very build says that all could be set up, which it is asked only in a trial. A program
+    /// that knows nothing of this may end well too.
+    pub(crate) is_tried: bool,
 }

@@ -26,7 +26,7 @@ pub(super) fn run() -> Result<()> {
     let (settler, kept) = Program::built()?;
     let programs = Programs {
         settler,
-        haft: built(&["build", "--release", "-p", "haft-cli", "--bin", "haft"], "haft")?,
+        haft: built(&["build", "--release", "-p", "haft-cli", "--bins"], "haft")?,
         peers: peers::find()?,
     };
     let tree = tree::searched(&kept)?;

@@ -59,7 +59,7 @@ const INPUT: &str = r#"{"name":"Ada","count":3}"#;
 const ANSWER: &str = "Ada has 3 pots";
 
 pub(super) fn run() -> Result<()> {
-    let haft = built(&["build", "--release", "-p", "haft-cli", "--bin", "haft"], "haft")?;
+    let haft = built(&["build", "--release", "-p", "haft-cli", "--bins"], "haft")?;
     let (program, kept) = Program::built()?;
     let scratch = Scratch::within(&kept)?;
     let bench = Bench { haft, root: scratch.0.clone() };

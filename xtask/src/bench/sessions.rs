@@ -29,7 +29,7 @@ const AT_ONCE: [&str; 2] = ["1000", "20"];
 const PATIENCE: Duration = Duration::from_secs(600);
 
 pub(super) fn run() -> Result<()> {
-    let haft = built(&["build", "--release", "-p", "haft-cli", "--bin", "haft"], "haft")?;
+    let haft = built(&["build", "--release", "-p", "haft-cli", "--bins"], "haft")?;
     let many = built(&["build", "--release", "-p", "haft-cli", "--example", "sessions"], "sessions")?;
     let target = haft.ancestors().nth(2).context("a program lies in the target directory")?;
     let kept = target.join("bench");

@@ -35,7 +35,10 @@ pub(super) struct Settled {
 impl Program {
     /// Builds it. Returns also a directory beside what was built: it goes with `cargo clean`, and stays until then.
     pub(super) fn built() -> Result<(Program, PathBuf)> {
-        let path = built(&["build", "--release", "-p", "haft-cli", "--example", "settler"], "settler")?;
+        let path = built(
+            &["build", "--release", "-p", "haft-cli", "--example", "settler", "--bin", "haft-helper"],
+            "settler",
+        )?;
         let target = path.ancestors().nth(3).context("an example lies in the target directory")?;
         let kept = target.join("bench");
         std::fs::create_dir_all(&kept)?;

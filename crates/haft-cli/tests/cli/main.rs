@@ -15,6 +15,7 @@ mod documents;
 mod faulty_config;
 mod formatters;
 mod grants;
+mod helper;
 mod language_servers;
 mod models;
 mod outputs;

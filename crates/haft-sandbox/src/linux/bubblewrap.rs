@@ -50,10 +50,10 @@ fn try_become_it(spec: &Spec, wrapping: Wrapping<'_>, results: &OwnedFd) -> std:
     let stderr = std::io::stderr().as_fd().try_clone_to_owned()?;
     rustix::stdio::dup2_stderr(complaints)?;
     let mut command = Command::new(program);
-    command.args(arguments(spec, guard, &me)).arg("--").arg(&me).arg(helper::INNER);
+    command.args(arguments(spec, guard, &me)).arg("--").arg(&me).args([helper::INNER, helper::BUILD]);
     let kept = vec![instruction, results, stderr];
     command.args(kept.iter().map(|fd| fd.as_raw_fd().to_string()));
-    sys::inherit(&mut command, kept);
+    sys::inherit(&mut command, kept, ());
     sys::unblock_signals()?;
     Ok(command.env_clear().exec())
 }

@@ -89,7 +89,7 @@ pub(super) fn start(program: &Program, terminal: bool) -> Told {
     if let Err(error) = std::env::set_current_dir(&program.cwd) {
         return Told::Start(format!("could not enter {}: {error}", program.cwd.display()));
     }
-    if program.program.is_empty() {
+    if program.is_none() {
         // Only asked whether it could be done.
         sys::exit_now(0)
     }

@@ -1,7 +1,8 @@
-//! Where the second process starts: the same program, started again only to set a sandbox up.
+//! Where the second process starts: this code in a process that does nothing but set a sandbox up.
 //!
-//! Between fork and exec a process with threads may do next to nothing. So the program starts itself again, alone
-//! and with an empty environment, and the instruction comes by a descriptor.
+//! Between fork and exec a process with threads may do next to nothing. So a program with this code is started, alone
+//! and with an empty environment, and the instruction comes by a descriptor. Which program it is says `program.rs`;
+//! it is told the build that started it, and does nothing for another one than its own.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -26,6 +27,9 @@ pub(super) const OUTER: &str = "__haft-sandbox";
 /// The first argument of the helper that bubblewrap starts inside.
 pub(super) const INNER: &str = "__haft-sandbox-inner";
 
+/// What this is built of. A helper of another build may understand its instruction otherwise than it is meant.
+pub(crate) const BUILD: &str = env!("HAFT_SANDBOX_BUILD");
+
 /// What is sent over the channel when the instruction is there.
 pub(super) const GO: u8 = b'!';
 
@@ -43,12 +47,25 @@ pub(crate) fn become_helper() {
     } else {
         return;
     };
+    let build = args.next();
     let args: Vec<OsString> = args.collect();
-    if let Err(error) = run(&args) {
+    let done = if build.is_some_and(|build| build == BUILD) { run(&args) } else { refuse(&args) };
+    if let Err(error) = done {
         // Nobody to tell over the channel: somebody typed this.
         writeln!(io::stderr(), "this is started by haft itself: {error}").ok();
     }
     sys::exit_now(NOT_RUN)
+}
+
+/// Tells that nothing was done. How a setup that failed is told must stay the same in every build.
+fn refuse(args: &[OsString]) -> io::Result<()> {
+    let [instruction, result] = descriptors(args.get(..2).unwrap_or(args))?;
+    drop(instruction);
+    tell(
+        &mut File::from(result),
+        &[Told::Setup(format!("the helper is of another build of haft ({BUILD})"))],
+    );
+    Ok(())
 }
 
 fn outer(args: &[OsString]) -> io::Result<()> {
@@ -59,10 +76,13 @@ fn outer(args: &[OsString]) -> io::Result<()> {
     if !is_told_to_go(&channel, &signals)? {
         sys::exit_now(0);
     }
-    match understood(instruction).and_then(|spec| run(&spec, &channel, &signals)) {
-        Ok((ended, removed)) => {
+    let ran = understood(instruction)
+        .and_then(|spec| Ok((spec.program.is_none(), run(&spec, &channel, &signals)?)));
+    match ran {
+        Ok((is_trial, (ended, removed))) => {
             let Ended { status, mut told, refused, has_run_out, .. } = ended;
             let is_run = told.is_empty();
+            told.extend(is_trial.then(|| Told::Tried(BUILD.to_owned())));
             told.extend(removed.into_iter().map(Told::Removed));
             told.extend(refused.into_iter().map(Told::Refused));
             told.extend(has_run_out.then_some(Told::OutOfMemory));

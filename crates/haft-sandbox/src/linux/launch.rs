@@ -4,25 +4,25 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::path::Path;
 use std::process::{Command, Stdio};
 
 use rustix::fs::{MemfdFlags, memfd_create};
 
+use super::program::Helper;
 use super::told::Told;
 use super::wire::Wire;
 use super::{helper, sys};
 use crate::spec::{Failure, Heard, Spec};
 
 /// The command that starts a helper, and the way to tell it what to run, before or after it is started.
-pub(crate) fn idle(program: &Path) -> io::Result<(Command, Idle)> {
+pub(crate) fn idle(program: &Helper) -> io::Result<(Command, Idle)> {
     let instruction = File::from(memfd_create("haft-sandbox", MemfdFlags::CLOEXEC)?);
     let (channel, theirs) = UnixStream::pair()?;
     let kept = vec![OwnedFd::from(instruction.try_clone()?), OwnedFd::from(theirs)];
-    let mut command = Command::new(program);
-    command.arg(helper::OUTER).args(kept.iter().map(|fd| fd.as_raw_fd().to_string()));
+    let mut command = Command::new(program.program());
+    command.args([helper::OUTER, helper::BUILD]).args(kept.iter().map(|fd| fd.as_raw_fd().to_string()));
     command.env_clear().current_dir("/").stdin(Stdio::null());
-    sys::inherit(&mut command, kept);
+    sys::inherit(&mut command, kept, program.clone());
     Ok((command, Idle { instruction, channel }))
 }
 
@@ -82,6 +82,7 @@ impl Watch {
                 Told::Removed(path) => heard.removed.push(path),
                 Told::Refused(host) => heard.refused.push(host),
                 Told::OutOfMemory => heard.out_of_memory = true,
+                Told::Tried(build) => heard.is_tried = build == helper::BUILD,
                 Told::Setup(why) => heard.failure = heard.failure.or(Some(Failure::Setup(why))),
                 Told::Start(why) => heard.failure = heard.failure.or(Some(Failure::Start(why))),
                 Told::Status(_) | Told::Begun => {}

@@ -4,20 +4,26 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use super::memory::Group;
+use super::program::{Helper, Helpers};
 use super::{launch, sys};
 use crate::profile::{Caches, Profile};
 use crate::report::{Level, Mechanism, Report, State};
-use crate::spec::{Failure, Program, Spec};
+use crate::spec::{Failure, Heard, Program, Spec};
 
-/// The strongest way of confining that works here: the helper does everything but start a program.
-pub(crate) fn level(helper: &Path, bubblewrap: Option<&Path>) -> Level {
+/// The strongest way of confining that works here, and with which helper: it does everything but start a program.
+///
+/// A machine may let one program do what it forbids another, so each is tried.
+pub(crate) fn strongest(helpers: &Helpers, bubblewrap: Option<&Path>) -> (Level, Helper) {
     let by_strength = [Level::Namespaces, Level::Bubblewrap, Level::LandlockOnly];
-    let works = |level: &Level| attempt(helper, *level, bubblewrap).is_ok();
-    by_strength.into_iter().find(works).unwrap_or(Level::None)
+    let mut ways =
+        by_strength.into_iter().flat_map(|level| helpers.iter().map(move |helper| (level, helper)));
+    let works = |(level, helper): &(Level, &Helper)| attempt(helper, *level, bubblewrap).is_ok();
+    let (level, helper) = ways.find(works).unwrap_or((Level::None, helpers.last()));
+    (level, helper.clone())
 }
 
 /// Everything there is to know of a machine at this level, which takes longer.
-pub(crate) fn report(helper: &Path, level: Level, bubblewrap: Option<&Path>) -> Report {
+pub(crate) fn report(helper: &Helper, level: Level, bubblewrap: Option<&Path>) -> Report {
     let attempt = |level| attempt(helper, level, bubblewrap);
     let mut mechanisms = vec![mechanism("namespaces", attempt(Level::Namespaces), String::new())];
     if level != Level::Namespaces {
@@ -28,6 +34,8 @@ pub(crate) fn report(helper: &Path, level: Level, bubblewrap: Option<&Path>) -> 
     mechanisms.push(mechanism("caches", caches(helper, level), "private layers".to_owned()));
     mechanisms.push(mechanism("hosts", hosts(level), "single hosts, through a proxy".to_owned()));
     mechanisms.push(mechanism("memory", memory(), "of whole commands, by control group".to_owned()));
+    let judge = |other: &Helper| self::attempt(other, level, bubblewrap);
+    mechanisms.push(mechanism("helper", Ok(()), helper.described(judge)));
     Report { level, mechanisms }
 }
 
@@ -58,7 +66,7 @@ fn memory() -> Result<(), String> {
 }
 
 /// Whether a cache that does not exist can be written to: starts only in a directory that only a layer can make.
-fn caches(helper: &Path, level: Level) -> Result<(), String> {
+fn caches(helper: &Helper, level: Level) -> Result<(), String> {
     if level != Level::Namespaces {
         return Err("caches are read-only at this level".to_owned());
     }
@@ -70,7 +78,7 @@ fn caches(helper: &Path, level: Level) -> Result<(), String> {
     run(helper, &Spec { level, profile, program, bubblewrap: None })
 }
 
-fn attempt(helper: &Path, level: Level, bubblewrap: Option<&Path>) -> Result<(), String> {
+fn attempt(helper: &Helper, level: Level, bubblewrap: Option<&Path>) -> Result<(), String> {
     match level {
         Level::Bubblewrap if bubblewrap.is_none() => return Err("not installed".to_owned()),
         // Without Landlock, what it would confine is not confined, so that level is not there at all.
@@ -88,16 +96,16 @@ fn nothing() -> Program {
     Program { program: "".into(), args: Vec::new(), env: Vec::new(), cwd: "/".into() }
 }
 
-fn run(helper: &Path, spec: &Spec) -> Result<(), String> {
+fn run(helper: &Helper, spec: &Spec) -> Result<(), String> {
     let result = (|| {
         let (mut command, idle) = launch::idle(helper)?;
         let watch = idle.instruct(spec)?;
         let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status()?;
-        Ok::<_, std::io::Error>((status, watch.told()?.failure))
+        Ok::<_, std::io::Error>((status, watch.told()?))
     })();
     match result {
-        Ok((status, None)) if status.success() => Ok(()),
-        Ok((_, Some(Failure::Setup(why) | Failure::Start(why)))) => Err(why),
+        Ok((status, Heard { failure: None, is_tried: true, .. })) if status.success() => Ok(()),
+        Ok((_, Heard { failure: Some(Failure::Setup(why) | Failure::Start(why)), .. })) => Err(why),
         Ok((status, _)) => Err(format!("the helper ended with {status}")),
         Err(error) => Err(format!("the helper could not be started: {error}")),
     }

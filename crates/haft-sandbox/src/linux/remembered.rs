@@ -4,10 +4,12 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use rustix::fs::{Mode, OFlags};
+
+use super::helper::BUILD;
+use super::program::{Helper, Helpers};
 
 /// What a trial depends on, each read anew: the kernel's start, the namespaces we are in, and what a person may switch.
 const CIRCUMSTANCES: [&str; 4] = [
@@ -20,15 +22,17 @@ const CIRCUMSTANCES: [&str; 4] = [
 const REMEMBERED_BYTES_MAX: u64 = 4 << 10;
 const NAMESPACES: [&str; 4] = ["user", "mnt", "pid", "net"];
 
-/// Whether namespaces of our own worked here, with this helper, when somebody last tried.
-pub(crate) fn is_remembered(file: &Path, helper: &Path) -> bool {
-    circumstances(helper).is_some_and(|now| read(file).is_ok_and(|then| then == now))
+/// The helper with which namespaces of our own worked here, when somebody last tried and had the same to choose from.
+pub(crate) fn recalled(file: &Path, helpers: &Helpers) -> Option<Helper> {
+    let then = read(file).ok()?;
+    let worked = then.strip_prefix(circumstances(helpers).as_str())?;
+    helpers.iter().find(|helper| mark(helper).is_some_and(|mark| mark == worked)).cloned()
 }
 
 /// Remembers that they do. Where that fails, the next process tries again, as if nobody had.
-pub(crate) fn remember(file: &Path, helper: &Path) {
-    if let Some(now) = circumstances(helper) {
-        let _tried_again = write(file, &now);
+pub(crate) fn remember(file: &Path, helpers: &Helpers, worked: &Helper) {
+    if let Some(mark) = mark(worked) {
+        let _tried_again = write(file, &(circumstances(helpers) + &mark));
     }
 }
 
@@ -60,14 +64,18 @@ pub(crate) fn forget(file: &Path) {
     let _tried_again = fs::remove_file(file);
 }
 
-/// Everything that the answer depends on, as text; nothing where it cannot be told.
-fn circumstances(helper: &Path) -> Option<String> {
-    let program = fs::metadata(helper).ok()?;
-    let made = (program.dev(), program.ino(), program.size(), program.mtime(), program.mtime_nsec());
+/// Everything that the answer depends on, as text.
+fn circumstances(helpers: &Helpers) -> String {
+    let made: Vec<_> = helpers.iter().map(Helper::made).collect();
     // Not every kernel has every switch.
     let switches = CIRCUMSTANCES.map(|path| fs::read_to_string(path).unwrap_or_default());
     let namespaces =
         NAMESPACES.map(|kind| fs::read_link(format!("/proc/self/ns/{kind}")).unwrap_or_default());
     let who = rustix::process::geteuid().as_raw();
-    Some(format!("{who} {made:?} {switches:?} {namespaces:?}\n"))
+    format!("{who} {BUILD} {made:?} {switches:?} {namespaces:?}\n")
+}
+
+/// Which helper it was; nothing where it is not there.
+fn mark(helper: &Helper) -> Option<String> {
+    helper.made().map(|made| format!("{made:?}\n"))
 }

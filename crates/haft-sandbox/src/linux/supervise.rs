@@ -265,6 +265,8 @@ fn said(result: OwnedFd) -> Said {
             | Told::Refused(_)
             | Told::OutOfMemory) => told.push(other),
             Told::Begun => has_begun = true,
+            // It is said outside only.
+            Told::Tried(_) => {}
         }
     }
     Said { status, told, has_begun }

@@ -131,6 +131,8 @@ pub(super) enum Told {
     Refused(String),
     /// The command was ended because it wanted more memory than it may have.
     OutOfMemory,
+    /// All could be set up, by this build. Told only where there was nothing to run.
+    Tried(String),
 }
 
 impl Wire for Told {
@@ -143,6 +145,7 @@ impl Wire for Told {
             Told::Begun => 4_u8.put(out),
             Told::Refused(host) => (5_u8, OsString::from(host)).put(out),
             Told::OutOfMemory => 6_u8.put(out),
+            Told::Tried(build) => (7_u8, OsString::from(build)).put(out),
         }
     }
     fn take(bytes: &mut &[u8]) -> io::Result<Told> {
@@ -156,6 +159,7 @@ impl Wire for Told {
             4 => Ok(Told::Begun),
             5 => text(bytes).map(Told::Refused),
             6 => Ok(Told::OutOfMemory),
+            7 => text(bytes).map(Told::Tried),
             _ => Err(io::ErrorKind::InvalidData.into()),
         }
     }

@@ -1,0 +1,94 @@
+//! `haft-helper`: used where it lies beside haft and is of the same build; haft alone does without it.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::support::{HAFT, Place, Ran, ran};
+
+const HELPER: &str = env!("CARGO_BIN_EXE_haft-helper");
+
+/// Prints which program started it.
+const WHO: &str = "command=readlink /proc/$PPID/exe";
+
+/// A directory to install haft into.
+struct Installed {
+    place: Place,
+}
+
+impl Installed {
+    fn new(programs: &[(&str, &str)]) -> Installed {
+        let installed = Installed { place: Place::new() };
+        installed.place.global_config(r#"{ "sandbox": "off" }"#);
+        programs.iter().for_each(|(from, name)| installed.install(Path::new(from), name));
+        installed
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.place.outside().join(name)
+    }
+
+    /// As `install` does it: the old file stays what it is. By another process, since what this one has open for
+    /// writing, a test beside this one may keep from being run.
+    fn install(&self, from: &Path, name: &str) {
+        let made = Command::new("install").arg(from).arg(self.at(name)).status();
+        assert!(made.unwrap().success());
+    }
+
+    fn run(&self, args: &[&str]) -> Ran {
+        let plain = self.place.command(args);
+        let mut command = Command::new(self.at("haft"));
+        command.args(args).current_dir(self.place.ws()).env_clear();
+        command.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        ran(command.output().unwrap())
+    }
+
+    /// The name of the program that starts commands.
+    fn who(&self) -> String {
+        let told = self.run(&["call", "bash", WHO, "description=d", "--yes"]);
+        assert_eq!(told.code, 0, "{} {}", told.out, told.err);
+        Path::new(told.out.trim()).file_name().unwrap().to_string_lossy().into_owned()
+    }
+}
+
+#[test]
+fn the_helper_beside_haft_is_used() {
+    let installed = Installed::new(&[(HAFT, "haft"), (HELPER, "haft-helper")]);
+    assert_eq!(installed.who(), "haft-helper");
+    assert_eq!(installed.who(), "haft-helper", "also where it is remembered");
+    let told = installed.run(&["doctor"]);
+    assert!(told.out.contains(&format!("helper: {}", installed.at("haft-helper").display())), "{}", told.out);
+    // One of another build, as while an upgrade is under way.
+    let mut other = std::fs::read(HELPER).unwrap();
+    let by_hand = ran(Command::new(HELPER).output().unwrap());
+    assert!(by_hand.code == 2 && by_hand.err.lines().count() == 1, "{}", by_hand.err);
+    let build = by_hand.err.split(['(', ')']).nth(1).unwrap().strip_prefix("build ").unwrap();
+    for at in 0..other.len() - build.len() {
+        if other[at..].starts_with(build.as_bytes()) {
+            other[at] = b'x';
+        }
+    }
+    let changed = installed.at("changed");
+    std::fs::write(&changed, other).unwrap();
+    installed.install(&changed, "haft-helper");
+    assert_eq!(installed.who(), "haft");
+    assert_eq!(installed.who(), "haft", "also where it is remembered");
+    assert!(installed.run(&["doctor"]).out.contains("another build"));
+    installed.install(Path::new(HELPER), "haft-helper");
+    assert_eq!(installed.who(), "haft-helper");
+}
+
+#[test]
+fn haft_alone_does_without_it() {
+    let installed = Installed::new(&[(HAFT, "haft")]);
+    assert_eq!(installed.who(), "haft");
+    // Nothing of the directory it works in is a helper.
+    installed.place.file("haft-helper", "#!/bin/sh\ntouch stolen\n");
+    let file = installed.place.ws().join("haft-helper");
+    assert!(Command::new("chmod").arg("755").arg(&file).status().unwrap().success());
+    let mut command = installed.place.command(&["call", "bash", WHO, "description=d", "--yes"]);
+    let told = ran(command
+        .env("PATH", format!("{}:/usr/bin:/bin", installed.place.ws().display()))
+        .output()
+        .unwrap());
+    assert!(told.code == 0 && !installed.place.ws().join("stolen").exists(), "{} {}", told.out, told.err);
+}
