@@ -238,6 +238,8 @@ impl Profile {
         for path in &mut profile.readable {
             *path = existing(path)?;
         }
+        // All of it can be seen but what is private or hidden, which must not be laid bare by its name.
+        profile.readable.retain(|path| path != Path::new("/"));
         for path in &mut profile.sockets {
             *path = existing(path)?;
         }

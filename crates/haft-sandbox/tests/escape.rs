@@ -379,3 +379,19 @@ fn hooks_that_are_absent_in_a_repository_stay_so_and_a_pointer_stays_what_it_is(
     assert_eq!(fs::read_to_string(world.ws.join(".vscode/tasks.json")).unwrap(), "old\n");
     assert_eq!(ran.finished.removed, [world.ws.join(".vscode")]);
 }
+
+#[test]
+fn who_may_see_everything_sees_nothing_private() {
+    if !is_full() {
+        return;
+    }
+    let (mut world, hosts) = (World::new(), tempfile::tempdir_in("/tmp").unwrap());
+    world.env.push(("HOSTS".to_owned(), hosts.path().to_string_lossy().into_owned()));
+    let mut profile = world.profile();
+    profile.readable.push("/".into());
+    let ran =
+        world.run(&profile, "ls -d /etc $OUT; ls -d $HOSTS || echo private; ls /proc | grep -c '^[0-9]'");
+    assert!(ran.output.contains("/etc\n") && ran.output.contains("private"), "{}", ran.output);
+    let processes: u32 = ran.output.lines().last().unwrap().parse().unwrap();
+    assert!(processes < 10, "{}", ran.output);
+}

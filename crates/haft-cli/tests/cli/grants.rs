@@ -238,6 +238,31 @@ fn no_place_to_work_in_is_a_reason_to_run_without_confinement() {
     assert!(ran.out.contains("was not run"), "{}", ran.out);
 }
 
+#[test]
+fn everything_named_by_a_program_that_nobody_knows_is_asked_about_and_stays_as_it_is() {
+    let place = Place::new();
+    if !is_confined(&place) {
+        return;
+    }
+    let program = "#!/bin/sh\necho ran; touch $1/haft-made-this 2>&1; true\n";
+    let program = place.file("program", program);
+    assert!(std::process::Command::new("chmod").arg("755").arg(program).status().unwrap().success());
+    let input = json!({ "command": "./program /" });
+    let ran = call(&place, &input, &[]);
+    assert!(ran.code == 6 && ran.out.contains("external_directory /*"), "{}{}", ran.out, ran.err);
+    let ran = call(&place, &input, &["--allow", "external_directory"]);
+    assert!(ran.code == 0 && ran.out.contains("ran"), "{}{}", ran.out, ran.err);
+    assert!(
+        ran.out.contains("Read-only file system") && !Path::new("/haft-made-this").exists(),
+        "{}",
+        ran.out
+    );
+    // A command that only shows everything where it is leaves nothing.
+    let input = json!({ "command": "bwrap --ro-bind / / true; echo nested=$?; echo usable" });
+    let ran = call(&place, &input, &[]);
+    assert!(ran.code == 0 && ran.out.contains("usable"), "{}{}", ran.out, ran.err);
+}
+
 /// A server on this machine's loopback that greets everybody.
 fn server() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

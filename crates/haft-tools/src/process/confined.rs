@@ -9,7 +9,7 @@ use haft_sandbox::{Absent, Network, Profile, Protected, SandboxError};
 use super::lacking::Reached;
 use super::wishes::{Widened, WishError, Wishes, holds};
 use super::{Processes, ProfileName};
-use crate::shell::CommandTarget;
+use crate::shell::{CommandTarget, Touch};
 use crate::workspace::{Place, ResolveError, Workspace};
 
 /// A script and the profile it runs under.
@@ -211,13 +211,18 @@ fn allow_what_is_agreed(
     command: &CommandTarget,
 ) -> Profile {
     let outside = command.outside(workspace);
-    let workdir = (!command.workdir().is_inside()).then(|| (command.workdir().real().to_owned(), false));
-    for (path, changes) in outside.into_iter().chain(workdir) {
+    let workdir = command.workdir();
+    let workdir = (!workdir.is_inside()).then(|| (workdir.real().to_owned(), Touch::Looks));
+    for (path, touch) in outside.into_iter().chain(workdir) {
         // What is to be made is made in the directory that it was agreed to for.
         let there = if path.exists() { Some(path.as_path()) } else { made_in(&path) };
-        match (there, changes) {
-            (Some(there), true) => profile = with_writable(profile, processes, there),
-            (Some(_), false) if path.exists() => profile.readable.push(path),
+        match (there, touch) {
+            // Of what may only be meant to be looked at, everything there is stays as it is: the kernel holds that.
+            (Some(there), Touch::MayChange) if there.parent().is_none() => {}
+            (Some(there), Touch::MayChange | Touch::Changes) => {
+                profile = with_writable(profile, processes, there);
+            }
+            (Some(_), Touch::Looks) if path.exists() => profile.readable.push(path),
             (Some(_) | None, _) => {}
         }
     }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::command::{Command, Direction, Sort, Why};
 use super::options::subcommand;
+use super::views::view;
 use super::word::{Certainty, Word};
 
 /// A file or directory that a command may touch.
@@ -11,8 +12,19 @@ use super::word::{Certainty, Word};
 pub struct FileEffect {
     /// Where, as an absolute path as it is spelled: `..` behind a link leads where the link leads.
     pub path: PathBuf,
-    /// Whether it may be changed.
-    pub changes: bool,
+    /// What happens to it.
+    pub touch: Touch,
+}
+
+/// What a command does to a file that it names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Touch {
+    /// It reads it.
+    Looks,
+    /// Nobody knows; it may change it.
+    MayChange,
+    /// It changes it: that is what the command is for.
+    Changes,
 }
 
 /// Commands whose words are text and no paths.
@@ -99,6 +111,13 @@ const READING: &[&str] = &[
     "b2sum",
     "exit",
 ];
+/// Commands that are there to change what their words name.
+#[rustfmt::skip]
+const CHANGING: &[&str] = &[
+    "cp", "mv", "rm", "rmdir", "mkdir", "touch", "ln", "link", "unlink", "install", "rsync", "scp", "dd", "tee",
+    "truncate", "fallocate", "shred", "chmod", "chown", "chgrp", "chattr", "setfacl", "mkfifo", "mknod", "mktemp",
+    "tar", "unzip", "cpio", "patch", "split", "csplit",
+];
 /// Subcommands of git that change what their operands name.
 const GIT_CHANGING: &[&str] =
     &["mv", "rm", "checkout", "restore", "clean", "config", "init", "clone", "apply", "worktree"];
@@ -122,13 +141,13 @@ const INSTALLED: &[&str] =
 pub(super) fn effects(command: &Command) -> Vec<FileEffect> {
     let mut found = Vec::new();
     for redirection in &command.redirections {
-        let changes = match redirection.direction {
-            Direction::In => false,
-            Direction::Out => true,
+        let touch = match redirection.direction {
+            Direction::In => Touch::Looks,
+            Direction::Out => Touch::Changes,
             Direction::Text | Direction::Descriptor => continue,
         };
         if redirection.target.certainty() != Certainty::Unknown {
-            add(&mut found, command, redirection.target.beginning(), changes);
+            add(&mut found, command, redirection.target.beginning(), touch);
         }
     }
     if command.sort == Sort::Simple {
@@ -142,16 +161,18 @@ fn arguments(command: &Command, found: &mut Vec<FileEffect>) {
     if let Some(program) = called.known().filter(|called| called.contains('/'))
         && !INSTALLED.iter().any(|installed| program.starts_with(installed))
     {
-        add(found, command, program, false);
+        add(found, command, program, Touch::Looks);
     }
     let name = command.name().unwrap_or_default();
     if TEXT.contains(&name) {
         return;
     }
-    let changes = changes_operands(command, name, words);
+    let touch = touch(command, name, words);
+    let view = if name == "bwrap" { view(words, &command.directories) } else { None };
+    let unchanged = view.map(|view| view.unchanged).unwrap_or_default();
     // It names no file, and writes one by which git can be made to run anything.
     if name == "git" && subcommand(name, words) == Some("config") && command.why.contains(&Why::Writes) {
-        add(found, command, ".git/config", true);
+        add(found, command, ".git/config", Touch::Changes);
     }
     let mut is_programmed = PROGRAMMED.contains(&name) && !is_program_an_option(words);
     for (at, word) in words.iter().enumerate() {
@@ -161,11 +182,11 @@ fn arguments(command: &Command, found: &mut Vec<FileEffect>) {
         if is_program {
             is_programmed = false;
         }
-        if is_message || is_program {
+        if is_message || is_program || unchanged.contains(&at) {
             continue;
         }
         for path in paths(word) {
-            add(found, command, &path, changes);
+            add(found, command, &path, touch);
         }
     }
 }
@@ -185,11 +206,14 @@ fn is_program_an_option(words: &[Word]) -> bool {
     })
 }
 
-fn changes_operands(command: &Command, name: &str, words: &[Word]) -> bool {
+/// What a command does to its operands.
+fn touch(command: &Command, name: &str, words: &[Word]) -> Touch {
+    let changes = |is_so: bool| if is_so { Touch::Changes } else { Touch::Looks };
     match name {
-        "git" => subcommand(name, words).is_none_or(|subcommand| GIT_CHANGING.contains(&subcommand)),
-        _ if READING.contains(&name) => command.why.contains(&Why::Writes),
-        _ => true,
+        "git" => changes(subcommand(name, words).is_none_or(|subcommand| GIT_CHANGING.contains(&subcommand))),
+        _ if READING.contains(&name) => changes(command.why.contains(&Why::Writes)),
+        _ if CHANGING.contains(&name) => Touch::Changes,
+        _ => Touch::MayChange,
     }
 }
 
@@ -229,12 +253,12 @@ fn paths(word: &Word) -> Vec<String> {
     found
 }
 
-fn add(found: &mut Vec<FileEffect>, command: &Command, path: &str, changes: bool) {
+fn add(found: &mut Vec<FileEffect>, command: &Command, path: &str, touch: Touch) {
     if path.is_empty() || path.contains('\0') || DEVICES.contains(&path) || path.starts_with("/dev/fd/") {
         return;
     }
     let mut push = |path: PathBuf| {
-        let effect = FileEffect { path, changes };
+        let effect = FileEffect { path, touch };
         if !found.contains(&effect) {
             found.push(effect);
         }

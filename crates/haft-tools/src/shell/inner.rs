@@ -1,6 +1,7 @@
 //! What a command runs besides itself, as far as its words tell.
 
 use super::command::{Command, Direction, Redirection};
+use super::views::{View, view};
 use super::word::Word;
 use super::wrappers::{Form, SHELLS, Wrapper, wrapper_of};
 
@@ -37,6 +38,11 @@ pub(super) fn inner(command: &Command) -> Vec<Inner> {
         "find" => after_exec(arguments, &["-exec", "-execdir", "-ok", "-okdir"]),
         "fd" | "fdfind" => after_exec(arguments, &["-x", "-X", "--exec", "--exec-batch"]),
         "git" => git(arguments),
+        "bwrap" => match view(arguments, &command.directories) {
+            Some(View { command: [], .. }) => Vec::new(),
+            Some(view) => vec![Inner::Words(view.command.to_vec())],
+            None => vec![Inner::Opaque],
+        },
         "ssh" | "parallel" if arguments.is_empty() => vec![Inner::Opaque],
         "ssh" => vec![Inner::Opaque],
         _ => match wrapper_of(name) {

@@ -8,7 +8,7 @@ use haft::permission::{Allowed, Question, Resource};
 use super::analysis::Analysis;
 use super::arity::{arity, prefix};
 use super::command::{Command, Sort};
-use super::effects::{FileEffect, effects};
+use super::effects::{FileEffect, Touch, effects};
 use super::word::{Certainty, Word};
 use super::wrappers::runs_anything;
 use crate::workspace::{Place, Workspace};
@@ -34,11 +34,11 @@ pub(super) fn outside(workspace: &Workspace, analysis: &Analysis) -> Vec<PathBuf
     found
 }
 
-/// The directories outside the workspace that agreeing to a script agrees to, and whether it may change what is there.
-pub(super) fn agreed_outside(workspace: &Workspace, analysis: &Analysis) -> Vec<(PathBuf, bool)> {
+/// The directories outside the workspace that agreeing to a script agrees to, and what it does to what is there.
+pub(super) fn agreed_outside(workspace: &Workspace, analysis: &Analysis) -> Vec<(PathBuf, Touch)> {
     let touched = touched(workspace, analysis);
     let outside = touched.iter().filter(|(place, _)| !place.is_inside());
-    outside.map(|(place, changes)| (place.surroundings().to_owned(), *changes)).collect()
+    outside.map(|(place, touch)| (place.surroundings().to_owned(), *touch)).collect()
 }
 
 /// A file that a script names and that is nobody's, whoever agrees.
@@ -55,8 +55,9 @@ pub(super) fn agreed_protected(workspace: &Workspace, analysis: &Analysis) -> Ve
 }
 
 /// The places among these that are protected and would be changed, each with the question about it.
-fn protected<'t>(workspace: &Workspace, touched: &'t [(Place, bool)]) -> Vec<(&'t Place, Question)> {
-    let mut changed = touched.iter().filter(|(_, changes)| *changes).map(|(place, _)| place).peekable();
+fn protected<'t>(workspace: &Workspace, touched: &'t [(Place, Touch)]) -> Vec<(&'t Place, Question)> {
+    let changed = touched.iter().filter(|(_, touch)| *touch > Touch::Looks);
+    let mut changed = changed.map(|(place, _)| place).peekable();
     if changed.peek().is_none() {
         return Vec::new();
     }
@@ -64,8 +65,8 @@ fn protected<'t>(workspace: &Workspace, touched: &'t [(Place, bool)]) -> Vec<(&'
     changed.filter_map(|place| Some((place, workspace.changing_protected(&guarded, place)?))).collect()
 }
 
-/// Where the files that a script names really are, and whether they may be changed.
-fn touched(workspace: &Workspace, analysis: &Analysis) -> Vec<(Place, bool)> {
+/// Where the files that a script names really are, and what it does to them.
+fn touched(workspace: &Workspace, analysis: &Analysis) -> Vec<(Place, Touch)> {
     let mut seen: HashSet<FileEffect> = HashSet::new();
     let mut names: Names<'_> =
         Names { base: workspace.directory(), known: HashSet::new(), missing: HashSet::new() };
@@ -76,7 +77,7 @@ fn touched(workspace: &Workspace, analysis: &Analysis) -> Vec<(Place, bool)> {
         }
         if names.may_matter(&effect.path) {
             // What cannot be reached cannot be touched either.
-            places.extend(workspace.locate(&effect.path).ok().map(|place| (place, effect.changes)));
+            places.extend(workspace.locate(&effect.path).ok().map(|place| (place, effect.touch)));
         }
         seen.insert(effect);
     }
@@ -90,7 +91,7 @@ fn is_of_its_own(effect: &FileEffect) -> bool {
     const WAYS_OUT: [&str; 8] = ["root", "cwd", "fd", "exe", "map_files", "task", "..", "shm"];
     let is_there = TREES.iter().any(|tree| effect.path.starts_with(tree));
     let leads_out = |part: std::path::Component<'_>| WAYS_OUT.iter().any(|way| part.as_os_str() == *way);
-    !effect.changes && is_there && !effect.path.components().any(leads_out)
+    effect.touch == Touch::Looks && is_there && !effect.path.components().any(leads_out)
 }
 
 /// Most words of a script name nothing. Only the first step into the workspace is looked at to see that.

@@ -6,6 +6,7 @@ use haft::permission::{Ask, Question, Reach, Showing};
 use haft::visible;
 
 use super::analysis::{Analysis, analyse};
+use super::effects::Touch;
 use super::questions::{agreed_outside, agreed_protected, questions, withheld};
 use super::surroundings::Surroundings;
 use crate::workspace::{Place, ResolveError, Workspace};
@@ -44,8 +45,8 @@ impl CommandTarget {
         &self.workdir
     }
 
-    /// The directories outside the workspace that it may use once it is agreed to, and whether it may change them.
-    pub(crate) fn outside(&self, workspace: &Workspace) -> Vec<(PathBuf, bool)> {
+    /// The directories outside the workspace that it may use once it is agreed to, and what it does to them.
+    pub(crate) fn outside(&self, workspace: &Workspace) -> Vec<(PathBuf, Touch)> {
         agreed_outside(workspace, &self.analysis)
     }
 

@@ -1,6 +1,8 @@
 //! Which files a script is found to touch.
 
-use super::{Place, asked};
+use haft::permission::Effect;
+
+use super::{Place, asked, decided, rules};
 
 #[test]
 fn every_command_and_redirection_that_leaves_the_workspace_is_asked_about() {
@@ -65,6 +67,44 @@ fn what_stays_inside_is_not_asked_about() {
         "cat $x/y",
     ] {
         assert_eq!(asked(&place.workspace, script), Vec::<String>::new(), "{script}");
+    }
+}
+
+#[test]
+fn what_bubblewrap_shows_where_it_is_anyway_is_touched_by_nobody() {
+    let place = Place::new();
+    for script in [
+        "bwrap --ro-bind / / true",
+        "bwrap --bind / / true; echo nested=$?",
+        "bwrap --unshare-all --die-with-parent --ro-bind / / --dev /dev --proc /proc -- ls sub",
+        "bwrap --dev-bind / / --bind-try /etc /etc true",
+    ] {
+        assert_eq!(asked(&place.workspace, script), Vec::<String>::new(), "{script}");
+    }
+    // What it runs counts, and so does whatever could lead the names in it elsewhere.
+    for (script, directory) in [
+        ("bwrap --ro-bind / / cat /etc/passwd", "/etc"),
+        ("bwrap --ro-bind / / sh -c 'cat /etc/passwd'", "/etc"),
+        ("bwrap --ro-bind / / -- bwrap --ro-bind / / sh -c 'cat /etc/passwd'", "/etc"),
+        ("bwrap --ro-bind / / --chdir etc cat passwd", ""),
+        ("bwrap --ro-bind / / --setenv HOME x sh", ""),
+        ("bwrap --args 3 --ro-bind / / true", ""),
+        ("bwrap --ro-bind /etc /etc cat etc/passwd", "/etc"),
+        ("bwrap --ro-bind / / --ro-bind /etc sub cat sub/passwd", "/etc"),
+        ("bwrap --ro-bind / / --symlink /etc sub cat sub/passwd", "/etc"),
+        ("bwrap --ro-bind / / --tmpfs /etc true", "/etc"),
+        ("bwrap --ro-bind / $x true", ""),
+        ("bwrap --ro-bind / /usr true", ""),
+        ("chroot / cat etc/passwd", ""),
+    ] {
+        let leaving = format!("external_directory {directory}/*");
+        let asked = asked(&place.workspace, script);
+        assert!(asked.contains(&leaving), "{script}: {asked:?}");
+    }
+    // A rule about what it runs holds.
+    let rules = rules(&["*: allow", "rm *: deny"]);
+    for script in ["bwrap --ro-bind / / rm f.txt", "bwrap --unknown rm f.txt"] {
+        assert_ne!(decided(&place.workspace, &rules, script), Effect::Allow, "{script}");
     }
 }
 
