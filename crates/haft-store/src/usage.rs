@@ -1,6 +1,7 @@
 //! What the store holds, how large it is, and whether it is sound.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Write;
 use std::path::PathBuf;
 
 use haft::StoreError;
@@ -15,6 +16,9 @@ use crate::sweep;
 
 /// So many free pages (1 MiB) make it worthwhile to write the database anew.
 const WORTHWHILE_PAGES: u64 = 256;
+
+/// So much has to fit on the disk for the store to be said to work: a few outputs and the records of their calls.
+const TRIAL_BYTES: usize = 256 << 10;
 
 /// What a store holds and how large it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -110,6 +114,23 @@ impl Store {
         })?;
         problems.extend(missing.into_iter().map(|id| format!("the file of the output {id} is missing")));
         Ok(problems)
+    }
+
+    /// Whether more can be written, found out by doing it: a full disk is not seen before something is written to it.
+    ///
+    /// # Errors
+    /// With what the disk says, where it does not take a little more.
+    pub fn try_writing(&self) -> Result<(), StoreError> {
+        let data = &self.0.places.data;
+        let tried = data.join(format!("trial-{}", std::process::id()));
+        let written = File::create_new(&tried).and_then(|mut file| {
+            // Nothing is left of it, whatever happens.
+            fs::remove_file(&tried)?;
+            file.write_all(&vec![0; TRIAL_BYTES])?;
+            file.sync_data()
+        });
+        let what = || format!("nothing more can be written to {}; make room on its disk", data.display());
+        written.map_err(|error| StoreError::new(what(), error))
     }
 
     fn set_aside(&self) -> Result<Vec<(PathBuf, u64)>, Fault> {

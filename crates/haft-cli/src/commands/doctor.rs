@@ -193,6 +193,7 @@ async fn tools(setting: &Setting) -> Result<String, Failure> {
 fn store(setting: &Setting) -> Result<String, Failure> {
     let store = open_store(setting)?;
     let usage = store.usage()?;
+    store.try_writing()?;
     let directory = visible(&store.data_dir().to_string_lossy());
     match store.check()?.as_slice() {
         [] => {

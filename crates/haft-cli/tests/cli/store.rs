@@ -136,6 +136,34 @@ fn doctor_looks_at_everything() {
     assert_eq!(place.run(&["log", "verify"]).code, 0);
 }
 
+#[test]
+fn doctor_finds_a_disk_that_is_full() {
+    let place = Place::new();
+    place.file("a.txt", "x");
+    std::fs::create_dir_all(place.store()).unwrap();
+    let mut mount = std::process::Command::new("mount");
+    let mounted = mount.args(["-t", "tmpfs", "-o", "size=8m", "none"]).arg(place.store()).status();
+    if !mounted.is_ok_and(|status| status.success()) {
+        eprintln!("SKIPPED: no right to mount a small disk, so a full one was not tested");
+        return;
+    }
+    assert_eq!(place.run(&["call", "read", "filePath=a.txt"]).code, 0);
+    let whole = place.run(&["doctor"]);
+    let filling = place.store().join("filling");
+    let is_full = std::fs::write(&filling, vec![1; 16 << 20]).is_err();
+    let full = place.run(&["doctor"]);
+    let as_json = place.run(&["doctor", "--json"]);
+    std::fs::remove_file(&filling).unwrap();
+    let again = place.run(&["doctor"]);
+    let left = walk(&place.store());
+    let unmounted = std::process::Command::new("umount").arg("-l").arg(place.store()).status().unwrap();
+    assert!(unmounted.success() && is_full);
+    assert_eq!((whole.code, full.code, again.code), (0, 1, 0), "{}\n{}\n{}", whole.out, full.out, again.out);
+    assert!(full.out.contains("FAIL store") && full.out.contains("make room"), "{}", full.out);
+    assert_eq!((as_json.code, &as_json.json()["ok"]), (1, &serde_json::json!(false)));
+    assert!(!left.iter().any(|path| path.to_string_lossy().contains("trial-")), "{left:?}");
+}
+
 fn walk(directory: &std::path::Path) -> Vec<std::path::PathBuf> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(directory).unwrap().filter_map(Result::ok) {
