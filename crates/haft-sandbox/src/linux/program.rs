@@ -114,19 +114,19 @@ impl Held {
 /// What tells a file from all others and from what it was before: the last of it cannot be set by anybody.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Made {
-    _file: (u64, u64),
-    _size: u64,
-    _modified: (i64, i64),
-    _changed: (i64, i64),
+    file: (u64, u64),
+    size: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
 }
 
 impl Made {
     fn of(found: &Metadata) -> Made {
         Made {
-            _file: (found.dev(), found.ino()),
-            _size: found.size(),
-            _modified: (found.mtime(), found.mtime_nsec()),
-            _changed: (found.ctime(), found.ctime_nsec()),
+            file: (found.dev(), found.ino()),
+            size: found.size(),
+            modified: (found.mtime(), found.mtime_nsec()),
+            changed: (found.ctime(), found.ctime_nsec()),
         }
     }
 }
