@@ -1,6 +1,6 @@
 //! Which program is started as the helper: a small one that lies beside this program, or this program itself.
 //!
-//! The small one starts in less than half the time. It deserves the trust that this program has, because it lies in
+//! The small one starts in about half the time. It deserves the trust that this program has, because it lies in
 //! the same directory, where nobody else may have put or changed it: it belongs to root or to whoever runs this, and
 //! nobody else may write to it. It is opened once, judged by what was opened, and started by that descriptor; once it
 //! was replaced or written to, by an upgrade or by anybody, this program goes on with itself. Whether it is of the same
