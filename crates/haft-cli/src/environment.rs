@@ -57,7 +57,7 @@ pub(crate) fn processes(setting: &Setting) -> Result<Processes, Failure> {
     processes.shell = shell(setting)?;
     processes.home = setting.env.home();
     processes.hidden = setting.paths.own().to_vec();
-    processes.believed = setting.trusted.directories().to_vec();
+    processes.believed = setting.trusted.directories().cloned().collect();
     processes.configuration = setting.paths.configuration();
     processes.confinement = confinement(setting)?;
     processes.level_max = level_max(setting)?;

@@ -145,7 +145,7 @@ impl Setting {
         Guarding {
             home: self.paths.home.clone(),
             configuration,
-            believed: self.trusted.directories().to_vec(),
+            believed: self.trusted.directories().cloned().collect(),
         }
     }
 
@@ -238,12 +238,18 @@ fn ask_about(
     terminal: Terminal,
 ) -> Result<bool, Failure> {
     let shown = haft::visible(&directory.to_string_lossy());
+    let stranger = trust.stranger(directory);
     if terminal.json || !Terminal::is_interactive() {
-        terminal.note(&match within {
-            None => format!(
+        terminal.note(&match (stranger, within) {
+            (Some(stranger), _) => format!(
+                "note: {shown} was trusted when it was somebody else's; it belongs to {stranger} now, so until it is \
+                 trusted anew its configuration can only narrow what is allowed, and its code is not run (haft trust \
+                 {shown})"
+            ),
+            (None, None) => format!(
                 "note: {shown} is not trusted, so its configuration can only narrow what is allowed (haft trust)"
             ),
-            Some(_) => format!(
+            (None, Some(_)) => format!(
                 "note: {shown} lies in a trusted project and counts for itself: until it is trusted too, its \
                  configuration can only narrow what is allowed, and its code is not run (haft trust {shown})"
             ),
@@ -253,9 +259,12 @@ fn ask_about(
     let lies = within.map_or(String::new(), |project| {
         format!(", beside that of {}", haft::visible(&project.to_string_lossy()))
     });
+    let whose = stranger.map_or(String::new(), |stranger| {
+        format!("It was trusted when it was somebody else's; it belongs to {stranger} now.\n")
+    });
     let question = format!(
         "{shown} brings its own configuration{lies}. Trusting it lets it widen what is allowed and run code.\n\
-         Trust it?"
+         {whose}Trust it?"
     );
     if !confirm(&question) {
         return Ok(false);

@@ -1,8 +1,8 @@
 //! Which projects the person trusts: a record outside of every repository.
 //!
 //! Trust is for one directory: mostly the git root, or the directory itself where there is no git. It says nothing about
-//! the directories above, nor about any below, which can be trusted for themselves. A record that cannot be read trusts
-//! nothing and is an error.
+//! the directories above, nor about any below, which can be trusted for themselves. With each it is recorded whose it was:
+//! what another user has put in its place is not believed. A record that cannot be read trusts nothing and is an error.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::config::{Unread, read_bounded};
 use crate::paths::{Env, Paths};
-use crate::trusted::Trusted;
+use crate::trusted::{Agreed, Stranger, Trusted};
 
 const VERSION: u64 = 1;
 /// How long another writer is waited for.
@@ -32,8 +32,8 @@ pub(crate) struct Trust {
 /// A project that is trusted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TrustedProject {
-    /// Its root.
-    pub(crate) path: PathBuf,
+    /// Its root, and whose it was.
+    pub(crate) agreed: Agreed,
     /// Since when, in milliseconds of Unix time.
     pub(crate) at: u64,
 }
@@ -103,13 +103,22 @@ impl Trust {
 
     /// What is trusted now.
     pub(crate) fn trusted(&self) -> Trusted {
-        let directories = self.projects.iter().map(|trusted| trusted.path.clone());
-        Trusted::new(self.for_process, directories.collect())
+        let agreed = self.projects.iter().map(|trusted| trusted.agreed.clone());
+        Trusted::new(self.for_process, agreed.collect())
     }
 
     /// Whether a directory, in which links are resolved, is on record.
     pub(crate) fn is_recorded(&self, directory: &Path) -> bool {
-        self.projects.iter().any(|trusted| trusted.path == directory)
+        self.recorded(directory).is_some()
+    }
+
+    /// Who owns a directory now that is on record but not believed, because it was somebody else's then.
+    pub(crate) fn stranger(&self, directory: &Path) -> Option<Stranger> {
+        self.recorded(directory)?.agreed.stranger()
+    }
+
+    fn recorded(&self, directory: &Path) -> Option<&TrustedProject> {
+        self.projects.iter().find(|trusted| trusted.agreed.path == directory)
     }
 
     /// The trusted projects, in the order in which they were trusted.
@@ -117,7 +126,7 @@ impl Trust {
         &self.projects
     }
 
-    /// Trusts a root, in which links are resolved. `false` if it was trusted already.
+    /// Trusts a root, in which links are resolved, as the one whose it is now. `false` if it was trusted already.
     pub(crate) fn add(&mut self, root: &Path) -> Result<bool, TrustError> {
         match self.is_too_wide(root) {
             true => Err(TrustError::TooWide { path: root.to_path_buf() }),
@@ -131,9 +140,11 @@ impl Trust {
             return Err(TrustError::NotText { path: root.to_path_buf() });
         }
         self.change(|projects| {
-            let is_new = projects.iter().all(|trusted| trusted.path != root);
+            let agreed = Agreed::now(root);
+            let is_new = projects.iter().all(|trusted| trusted.agreed != agreed);
             if is_new {
-                projects.push(TrustedProject { path: root.to_path_buf(), at: now() });
+                projects.retain(|trusted| trusted.agreed.path != root);
+                projects.push(TrustedProject { agreed, at: now() });
             }
             is_new
         })
@@ -144,7 +155,7 @@ impl Trust {
         let real = root.canonicalize().unwrap_or_else(|_| root.to_path_buf());
         self.change(|projects| {
             let before = projects.len();
-            projects.retain(|trusted| trusted.path != real && trusted.path != root);
+            projects.retain(|TrustedProject { agreed, .. }| agreed.path != real && agreed.path != root);
             projects.len() < before
         })
     }
@@ -193,7 +204,8 @@ fn read(path: &Path) -> Result<Vec<TrustedProject>, TrustError> {
     let projects = value["projects"].as_array().ok_or_else(|| malformed("it has no projects".to_owned()))?;
     let project = |value: &Value| {
         let path = value["path"].as_str().map(PathBuf::from).filter(|path| path.is_absolute())?;
-        Some(TrustedProject { path, at: value["at"].as_u64()? })
+        let owner = value["owner"].as_u64().and_then(|owner| u32::try_from(owner).ok());
+        Some(TrustedProject { agreed: Agreed { path, owner }, at: value["at"].as_u64()? })
     };
     let read: Option<Vec<_>> = projects.iter().map(project).collect();
     read.ok_or_else(|| malformed("a project needs an absolute path and a time".to_owned()))
@@ -201,7 +213,8 @@ fn read(path: &Path) -> Result<Vec<TrustedProject>, TrustError> {
 
 /// Writes the record whole or not at all.
 fn write(state: &Path, path: &Path, projects: &[TrustedProject]) -> io::Result<()> {
-    let rows = projects.iter().map(|project| json!({ "path": project.path.to_str(), "at": project.at }));
+    let row = |TrustedProject { agreed, at }: &TrustedProject| json!({ "path": agreed.path.to_str(), "at": at, "owner": agreed.owner });
+    let rows = projects.iter().map(row);
     let value = json!({ "v": VERSION, "projects": rows.collect::<Vec<_>>() });
     let new = state.join("trust.json.new");
     let mut file = private().create(true).write(true).truncate(true).open(&new)?;
@@ -293,7 +306,7 @@ mod tests {
         let again = world.trust().unwrap();
         assert!(again.trusted().holds(&world.repo()));
         assert_eq!(
-            again.list().iter().map(|project| project.path.clone()).collect::<Vec<_>>(),
+            again.list().iter().map(|project| project.agreed.path.clone()).collect::<Vec<_>>(),
             [world.repo()]
         );
         assert!(again.list()[0].at > 1_600_000_000_000);

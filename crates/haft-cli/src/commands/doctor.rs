@@ -170,6 +170,7 @@ fn config(setting: &Setting) -> String {
         let note = match source.standing {
             Standing::Full => "",
             Standing::Narrowing => " (only narrows)",
+            Standing::Around => " (only narrows: it lies around the project)",
         };
         format!("{}{note}", visible(&source.name))
     };

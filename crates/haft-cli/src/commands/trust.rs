@@ -1,6 +1,6 @@
 //! `haft trust`: trusts the configuration and the code of a directory, lists what is trusted, withdraws trust.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
@@ -28,8 +28,8 @@ pub(crate) fn run(
             if !known {
                 return Err(Failure::usage(format_args!("{} is not trusted", project.display())));
             }
-            for left in trust.list().iter().filter(|left| left.path.starts_with(&project)) {
-                let left = haft::visible(&left.path.to_string_lossy());
+            for left in trust.list().iter().filter(|left| left.agreed.path.starts_with(&project)) {
+                let left = haft::visible(&left.agreed.path.to_string_lossy());
                 terminal
                     .note(&format!("note: {left} is still trusted for itself (haft trust forget {left})"));
             }
@@ -49,8 +49,9 @@ pub(crate) fn run(
 fn meant(globals: &Globals, trust: &Trust, directory: Option<PathBuf>) -> Result<PathBuf, Failure> {
     let is_named = directory.is_some();
     let real = found(globals, directory)?;
+    let is_trusted = |root: &Path| trust.is_recorded(root) && trust.stranger(root).is_none();
     match project_root(&real) {
-        Some(root) if !is_named && !trust.is_recorded(&root) => Ok(root),
+        Some(root) if !is_named && !is_trusted(&root) => Ok(root),
         Some(_) | None => Ok(real),
     }
 }
@@ -96,13 +97,19 @@ fn list(trust: &Trust, terminal: Terminal) -> Result<Exit, Failure> {
         let projects: Vec<Value> = trust
             .list()
             .iter()
-            .map(|project| json!({ "path": project.path.to_string_lossy(), "at": project.at }))
+            .map(|project| json!({ "path": project.agreed.path.to_string_lossy(), "at": project.at }))
             .collect();
         terminal.document(&json!({ "v": 1, "projects": projects }))?;
         return Ok(Exit::Ok);
     }
     for project in trust.list() {
-        terminal.line(&haft::visible(&project.path.to_string_lossy()))?;
+        let shown = haft::visible(&project.agreed.path.to_string_lossy());
+        terminal.line(&shown)?;
+        if let Some(stranger) = project.agreed.stranger() {
+            terminal.note(&format!(
+                "note: {shown} belongs to {stranger} now and is not believed (haft trust {shown}, if it should be)"
+            ));
+        }
     }
     if trust.list().is_empty() {
         terminal.note("no project is trusted");
@@ -110,7 +117,7 @@ fn list(trust: &Trust, terminal: Terminal) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
-fn report(terminal: Terminal, what: &str, project: &std::path::Path) -> Result<Exit, Failure> {
+fn report(terminal: Terminal, what: &str, project: &Path) -> Result<Exit, Failure> {
     match terminal.json {
         true => terminal.document(&json!({ "v": 1, what: project.to_string_lossy() }))?,
         false => terminal.line(&format!("{what}: {}", haft::visible(&project.to_string_lossy())))?,

@@ -12,7 +12,8 @@
 //!
 //! The four names are `opencode.json`, `opencode.jsonc`, `haft.json` and `haft.jsonc`. In the directories of 1, 2, 5
 //! and 6 agents follow that are written in Markdown. Numbers 4 and 5 are the project's word; all others are the
-//! person's. A directory that is both is the person's.
+//! person's. A directory that is both is the person's. What 4 and 5 would be in trusted directories around the project
+//! is read beside all that, and only narrows.
 
 use std::path::{Path, PathBuf};
 
@@ -124,7 +125,7 @@ pub(crate) fn sources(env: &Env, paths: &Paths, cwd: &Path, root: &Path) -> Resu
     sources.extend(named_file(env, cwd, "OPENCODE_CONFIG", Family::Opencode));
     sources.extend(named_file(env, cwd, "HAFT_CONFIG", Family::Haft));
     if !env.is_on("OPENCODE_DISABLE_PROJECT_CONFIG") {
-        let (plain, hidden) = of_project(env, paths, cwd, root);
+        let (plain, hidden) = of_project(env, paths, cwd, cwd, root);
         sources.extend(plain.iter().flat_map(|level| in_directory(level, Some(level))));
         for directory in &hidden {
             sources.extend(in_directory(directory, directory.parent()));
@@ -151,13 +152,31 @@ pub(crate) fn sources(env: &Env, paths: &Paths, cwd: &Path, root: &Path) -> Resu
     Ok(sources)
 }
 
+/// The places in directories around the project, each with the directory that they stand in.
+pub(crate) fn around(env: &Env, paths: &Paths, cwd: &Path, levels: &[PathBuf]) -> Vec<(PathBuf, Source)> {
+    if env.is_on("OPENCODE_DISABLE_PROJECT_CONFIG") {
+        return Vec::new();
+    }
+    let mut sources = Vec::new();
+    for level in levels {
+        let (plain, hidden) = of_project(env, paths, cwd, level, level);
+        let plain = plain.iter().flat_map(|level| in_directory(level, Some(level)));
+        let hidden = hidden.iter().flat_map(|directory| {
+            let named = in_directory(directory, Some(level)).into_iter();
+            named.chain(agents_in(directory, Some(level)))
+        });
+        sources.extend(plain.chain(hidden).map(|source| (level.clone(), source)));
+    }
+    sources
+}
+
 /// The directories that hold more than files of configuration, such as agents and skills, in the order of their
 /// sources.
 pub(crate) fn directories(env: &Env, paths: &Paths, cwd: &Path, root: &Path) -> Vec<Directory> {
     let Persons { dot_opencode, named_directory } = Persons::of(env, paths, cwd);
     let hidden = match env.is_on("OPENCODE_DISABLE_PROJECT_CONFIG") {
         true => Vec::new(),
-        false => of_project(env, paths, cwd, root).1,
+        false => of_project(env, paths, cwd, cwd, root).1,
     };
     let persons = |path: PathBuf| Directory { path, level: None };
     let first = paths.opencode.iter().chain([&paths.config]).cloned().map(persons);
@@ -189,8 +208,14 @@ impl Persons {
     }
 }
 
-/// The project's directories from the root down, then its hidden ones from the working directory up.
-fn of_project(env: &Env, paths: &Paths, cwd: &Path, root: &Path) -> (Vec<PathBuf>, Vec<PathBuf>) {
+/// The directories from the root down to the lowest, then their hidden ones from there up.
+fn of_project(
+    env: &Env,
+    paths: &Paths,
+    cwd: &Path,
+    lowest: &Path,
+    root: &Path,
+) -> (Vec<PathBuf>, Vec<PathBuf>) {
     let Persons { dot_opencode, named_directory } = Persons::of(env, paths, cwd);
     let persons =
         [paths.opencode.as_ref(), Some(&paths.config), dot_opencode.as_ref(), named_directory.as_ref()];
@@ -198,9 +223,9 @@ fn of_project(env: &Env, paths: &Paths, cwd: &Path, root: &Path) -> (Vec<PathBuf
     let real: Vec<PathBuf> = persons.iter().filter_map(|directory| directory.canonicalize().ok()).collect();
     let is_persons =
         |directory: &PathBuf| persons.contains(&directory) || real.iter().any(|real| real == directory);
-    let levels: Vec<&Path> = match cwd.starts_with(root) {
-        true => cwd.ancestors().take_while(|level| level.starts_with(root)).collect(),
-        false => vec![cwd],
+    let levels: Vec<&Path> = match lowest.starts_with(root) {
+        true => lowest.ancestors().take_while(|level| level.starts_with(root)).collect(),
+        false => vec![lowest],
     };
     let plain = levels.iter().rev().map(|level| level.to_path_buf());
     let hidden = levels.iter().flat_map(|level| [level.join(".opencode"), level.join(".haft")]);

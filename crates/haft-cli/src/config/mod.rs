@@ -5,9 +5,11 @@
 //! rules out, [`merge`] joins the rest, and [`idle`] looks at what came of it. Everything is read once.
 //!
 //! Until the person trusts a directory of a project, its files can only narrow: their rules count where they are stricter, nothing
-//! in them is replaced by variables or other files, and none of their other keys has any effect.
+//! in them is replaced by variables or other files, and none of their other keys has any effect. The files of a trusted directory
+//! around the project narrow too.
 
 mod agents;
+mod around;
 mod defaults;
 mod discover;
 mod error;
@@ -159,6 +161,9 @@ impl Config {
                 put_in: Vec::new(),
             },
         };
+        for (level, source) in discover::around(env, paths, cwd, &around::levels(root, trusted)) {
+            loading.around(source, &level)?;
+        }
         for source in sources {
             let level = source.level.as_deref().unwrap_or(root);
             let standing = match source.layer {
@@ -279,7 +284,9 @@ impl Loading<'_> {
             Content::File(_) | Content::Named { .. } | Content::Inline(_) | Content::Agent(_) => {
                 let mut root = match (&source.content, standing) {
                     (Content::Agent(file), _) => markdown::parse(&text, file)?,
-                    (_, Standing::Full) => parse::parse(&self.expand(text, &source, &mut warnings)?)?,
+                    (_, Standing::Full | Standing::Around) => {
+                        parse::parse(&self.expand(text, &source, &mut warnings)?)?
+                    }
                     (_, Standing::Narrowing) => parse::parse(&text)?,
                 };
                 schema::check(&root, source.family, &mut warnings)?;
@@ -287,7 +294,7 @@ impl Loading<'_> {
                     SourceRules::take(&mut root, standing, &mut self.collector, voice, &mut warnings)?;
                 match standing {
                     Standing::Full => merge::merge(&mut self.config.merged, root),
-                    Standing::Narrowing => {}
+                    Standing::Narrowing | Standing::Around => {}
                 }
                 rules
             }
@@ -296,6 +303,16 @@ impl Loading<'_> {
         self.config.warnings.extend(warnings.into_list());
         let path = source.path().map(Path::to_path_buf);
         self.config.sources.push(ReadSource { name: source.name, path, layer: source.layer, standing });
+        Ok(())
+    }
+
+    /// Takes what stands in a trusted directory around the project.
+    fn around(&mut self, source: Source, level: &Path) -> Result<(), ConfigError> {
+        let before = self.config.rules.len();
+        self.source(source, Standing::Around)?;
+        let added =
+            self.config.rules.drain(before..).map(|rules| rules.written_in(level)).collect::<Vec<_>>();
+        self.config.rules.extend(added);
         Ok(())
     }
 

@@ -2,12 +2,14 @@
 //!
 //! The order is: shipped defaults, those of the agent, `tools` and then `permission` of every source, `tools` and then
 //! `permission` of the agent in every source, the session's. Within each, later sources come later and win. What a
-//! project says that nobody has trusted stands beside all that and can only narrow it.
+//! project says that nobody has trusted stands beside all that and can only narrow it, and so does what is said in a trusted
+//! directory around the project.
 
 use std::path::Path;
 
 use haft::permission::{Layer, Rule, Ruleset};
 
+use super::around;
 use super::defaults;
 use super::error::ConfigError;
 use super::node::{Entry, Node};
@@ -28,6 +30,9 @@ pub(crate) enum Standing {
     Full,
     /// Only where it is stricter: the directory it stands in is not trusted.
     Narrowing,
+    /// The same, though it is trusted: it stands in a directory around the project, in which the project may have been
+    /// made only to be rid of it.
+    Around,
 }
 
 /// The rules of one source.
@@ -73,6 +78,17 @@ impl SourceRules {
         Ok(SourceRules { standing, own, agents })
     }
 
+    /// The same rules for a project that lies below the directory they were written in: what they say of files there is
+    /// said of their absolute paths, since here the relative ones mean other files.
+    pub(crate) fn written_in(mut self, directory: &Path) -> SourceRules {
+        let agents = self.agents.iter_mut().map(|(_, spoken)| spoken);
+        for spoken in std::iter::once(&mut self.own).chain(agents) {
+            let rules = std::mem::take(&mut spoken.permission);
+            spoken.permission = rules.into_iter().flat_map(|rule| around::placed(rule, directory)).collect();
+        }
+        self
+    }
+
     /// The names of the agents it speaks of.
     pub(crate) fn agents(&self) -> impl Iterator<Item = &str> {
         self.agents.iter().map(|(name, _)| name.as_str())
@@ -108,6 +124,7 @@ pub(crate) fn join(sources: &[SourceRules], agent: &str, data: &Path, session: V
     ruleset.extend(spoken(sources, Standing::Full, agent));
     ruleset.extend(session);
     ruleset.narrow(spoken(sources, Standing::Narrowing, agent));
+    ruleset.narrow(spoken(sources, Standing::Around, agent));
     let guards = guards(&ruleset);
     ruleset.narrow(guards);
     ruleset

@@ -14,6 +14,7 @@ mod model;
 mod project;
 mod provider;
 
+mod around;
 mod asking;
 mod auth;
 mod compaction;
@@ -28,6 +29,7 @@ mod loaders;
 mod manifest;
 mod mistakes;
 mod nested;
+mod owners;
 mod places;
 mod real;
 mod results;
