@@ -7,7 +7,7 @@ use std::time::Duration;
 use haft_sandbox::{HostGrant, Level};
 use haft_store::is_secret_variable;
 use haft_tools::web::Proxies;
-use haft_tools::{Confinement, Processes, ProfileName};
+use haft_tools::{Confinement, OwnPrograms, Processes, ProfileName};
 
 use crate::exit::Failure;
 use crate::setting::Setting;
@@ -59,6 +59,10 @@ pub(crate) fn processes(setting: &Setting) -> Result<Processes, Failure> {
     processes.hidden = setting.paths.own().to_vec();
     processes.believed = setting.trusted.directories().cloned().collect();
     processes.configuration = setting.paths.configuration();
+    processes.own_programs = match setting.trusted.is_everything() {
+        true => OwnPrograms::Everywhere,
+        false => OwnPrograms::Of(processes.believed.clone()),
+    };
     processes.confinement = confinement(setting)?;
     processes.level_max = level_max(setting)?;
     processes.trial = Some(setting.paths.data.join("sandbox.tried"));

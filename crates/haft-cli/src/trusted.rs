@@ -86,6 +86,11 @@ impl Trusted {
         self.everything || self.agreed.iter().any(is_around)
     }
 
+    /// Whether everything is, whatever was agreed to.
+    pub(crate) fn is_everything(&self) -> bool {
+        self.everything
+    }
+
     /// Those that were agreed to, one by one.
     pub(crate) fn directories(&self) -> impl Iterator<Item = &PathBuf> {
         self.agreed.iter().map(|agreed| &agreed.path)

@@ -7,14 +7,16 @@ mod builtin;
 mod choice;
 mod run;
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use haft::BoxFuture;
 
 use crate::after::{AfterChange, Aftermath, TIME_MAX};
 use crate::listed::ProgramEntry;
-use crate::process::Processes;
+use crate::process::{Processes, untrusted};
 use crate::workspace::{LeftFile, Workspace};
 use builtin::Known;
 use choice::Chosen;
@@ -38,6 +40,8 @@ pub struct Formatters {
     processes: Arc<Processes>,
     known: Vec<Known>,
     limit: Duration,
+    /// Repositories that were said not to be trusted.
+    told: Mutex<BTreeSet<PathBuf>>,
 }
 
 impl Formatters {
@@ -48,7 +52,13 @@ impl Formatters {
         entries: &[ProgramEntry],
         limit: Duration,
     ) -> Formatters {
-        Formatters { workspace, processes, known: builtin::known(entries), limit: limit.min(TIME_MAX) }
+        let (known, limit) = (builtin::known(entries), limit.min(TIME_MAX));
+        Formatters { workspace, processes, known, limit, told: Mutex::default() }
+    }
+
+    /// Whether nobody was told yet that a repository is not trusted.
+    fn is_news(&self, repository: &Path) -> bool {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner).insert(repository.to_owned())
     }
 
     /// Runs every formatter that is for a file, each on what the one before left.
@@ -60,6 +70,13 @@ impl Formatters {
             false => return None,
         };
         let mut formatted = Formatted::default();
+        let own_programs = &self.processes.own_programs;
+        if let Some(repository) = own_programs.stranger(file.place().real(), self.workspace.base()) {
+            let first = chosen.first().filter(|_| self.is_news(&repository))?;
+            formatted.by.push(first.name().to_owned());
+            formatted.failed(first.name(), &FormatError::Untrusted(untrusted(&repository)));
+            return Some(formatted);
+        }
         // Many programs stumble over a byte order mark; it stays, whatever they do.
         let bare = text.strip_prefix(BOM).unwrap_or(text);
         let mut now = bare.to_owned();

@@ -54,7 +54,7 @@ pub use lsp::{
 };
 pub use patches::uses_patches;
 pub use plans::plan_file;
-pub use process::{Confinement, Processes, ProfileName};
+pub use process::{Confinement, OwnPrograms, Processes, ProfileName};
 pub use search_service::{Provider, Service, ServiceKey, WebSearching};
 pub use services::ToolServices;
 pub use table::{builtins, is_builtin};

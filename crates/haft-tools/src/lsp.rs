@@ -31,7 +31,7 @@ use serde_json::Value;
 
 use crate::blocking::blocking;
 use crate::listed::ProgramEntry;
-use crate::process::{FilterError, Processes};
+use crate::process::{FilterError, Processes, untrusted};
 use crate::workspace::Workspace;
 pub(crate) use asking::{Operation, Query};
 use client::Client;
@@ -137,6 +137,14 @@ pub(crate) enum StartError {
         /// How to get it.
         install: Option<String>,
     },
+    /// Its file is somebody's whom nobody trusts.
+    #[error("{name} is not started, because {}", untrusted(.repository))]
+    Untrusted {
+        /// The server.
+        name: String,
+        /// The repository that the file belongs to.
+        repository: PathBuf,
+    },
     /// It ended too often.
     #[error("{name} ended {times} times in a row ({why}); it is tried again in {} s", left.as_secs() + 1)]
     Resting {
@@ -224,6 +232,14 @@ impl LanguageServers {
 
     /// The server that is there for a file, started if need be and perhaps not ready yet.
     async fn client(&self, known: &Known, path: &Path) -> Result<Arc<Client>, StartError> {
+        if let Some(repository) = self.pool.stranger(path) {
+            // That a server is missing, too, need not be said.
+            let root = self.pool.workspace().base();
+            return Err(match self.pool.program(known, root) {
+                Some(_) => StartError::Untrusted { name: known.name.clone(), repository },
+                None => StartError::absent(known),
+            });
+        }
         let root = known.root(path, self.pool.workspace().base());
         let (pool, known) = (self.pool.clone(), known.clone());
         blocking(move |_| pool.client(&known, &root)).await

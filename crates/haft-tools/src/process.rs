@@ -5,6 +5,7 @@ mod confined;
 mod filter;
 mod lacking;
 mod listen;
+mod own_programs;
 mod run;
 mod running;
 mod screen;
@@ -28,6 +29,8 @@ use haft_sandbox::{HostGrant, Level, Sandbox};
 pub(crate) use confined::{ConfinedCommand, own_profile};
 pub(crate) use filter::{Filter, FilterError};
 pub(crate) use lacking::{Lacking, Reached};
+pub use own_programs::OwnPrograms;
+pub(crate) use own_programs::untrusted;
 pub(crate) use run::{Ran, RunError};
 pub(crate) use running::{Ending, Fate, Running, Traces};
 pub(crate) use serve::Serving;
@@ -50,6 +53,8 @@ pub struct Processes {
     pub believed: Vec<PathBuf>,
     /// Directories of which everything is believed: the person's own configuration. No command may change or make them.
     pub configuration: Vec<PathBuf>,
+    /// Whose own formatters and language servers are run.
+    pub own_programs: OwnPrograms,
     /// How commands are confined.
     pub confinement: Confinement,
     /// How long a command may take unless it says otherwise.
@@ -110,6 +115,7 @@ impl Processes {
             hidden: Vec::new(),
             believed: Vec::new(),
             configuration: Vec::new(),
+            own_programs: OwnPrograms::Everywhere,
             confinement: Confinement::default(),
             timeout: Duration::from_secs(120),
             background_after: None,

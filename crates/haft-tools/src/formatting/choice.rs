@@ -42,7 +42,7 @@ impl Formatters {
             }
             Needs::Dependency { name, manifest, programs } => {
                 let at = self.above(file).find(|directory| depends(&directory.join(manifest), name))?;
-                Some(at.join(programs))
+                Some(at.join(programs)).filter(|_| self.processes.own_programs.hold(at))
             }
         };
         let program = self.program(&known.command[0], beside.as_deref(), file)?;
@@ -55,15 +55,15 @@ impl Formatters {
         file.place().real().ancestors().skip(1).take_while(move |directory| directory.starts_with(base))
     }
 
-    /// Where a program is: in the project's own directories of programs, or on the path.
+    /// Where a program is: in the project's own directories of programs, as far as they are trusted, or on the path.
     fn program(&self, name: &str, beside: Option<&Path>, file: &LeftFile) -> Option<PathBuf> {
         if name.contains('/') {
             return Some(self.workspace.directory().join(name)).filter(|path| is_program(path));
         }
         let own = beside.map(|directory| directory.join(name)).filter(|path| is_program(path));
         let in_modules = || {
-            let modules = self.above(file).map(|directory| directory.join("node_modules/.bin").join(name));
-            modules.into_iter().find(|path| is_program(path))
+            let (own, nearest) = (&self.processes.own_programs, self.above(file).next()?);
+            own.installed(name, nearest, self.workspace.base())
         };
         own.or_else(in_modules).or_else(|| self.processes.on_path(name))
     }

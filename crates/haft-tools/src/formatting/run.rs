@@ -30,6 +30,9 @@ pub(super) enum FormatError {
     /// Others took all the time there was.
     #[error("there was no time left for it")]
     NoTime,
+    /// Its file is somebody's whom nobody trusts.
+    #[error("it was not run, because {0}")]
+    Untrusted(String),
     /// It did not run to a good end.
     #[error(transparent)]
     Filter(#[from] FilterError),

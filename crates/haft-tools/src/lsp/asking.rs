@@ -178,7 +178,8 @@ impl LanguageServers {
             let client = self.ready_client(known, &query.path, self.pool.limits().start).await;
             let client = client.map_err(|error| match error {
                 StartError::Absent { .. } => QueryError::Missing(error),
-                StartError::Resting { .. }
+                StartError::Untrusted { .. }
+                | StartError::Resting { .. }
                 | StartError::TooMany(_)
                 | StartError::Start { .. }
                 | StartError::NotReady { .. } => QueryError::NotReady(error),

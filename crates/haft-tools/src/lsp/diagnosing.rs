@@ -153,7 +153,14 @@ impl LanguageServers {
             Err(StartError::Absent { .. } | StartError::Resting { .. } | StartError::TooMany(_)) => {
                 return None;
             }
-            Err(error @ (StartError::Start { .. } | StartError::NotReady { .. })) => Err(error.to_string()),
+            Err(StartError::Untrusted { ref repository, .. }) if !self.pool.is_news(repository) => {
+                return None;
+            }
+            Err(
+                error @ (StartError::Untrusted { .. }
+                | StartError::Start { .. }
+                | StartError::NotReady { .. }),
+            ) => Err(error.to_string()),
         };
         Some(Judged { at: file.at, by: known.name.clone(), outcome })
     }

@@ -1,6 +1,6 @@
 //! Which servers run: one for each project and language, started when it is first needed, never too many.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -27,6 +27,8 @@ pub(super) struct Pool {
     processes: Arc<Processes>,
     limits: LspLimits,
     slots: Mutex<HashMap<(String, PathBuf), Slot>>,
+    /// Repositories that were said not to be trusted.
+    told: Mutex<BTreeSet<PathBuf>>,
 }
 
 /// What there is to know of a server in a project.
@@ -64,7 +66,7 @@ impl Slot {
 
 impl Pool {
     pub(super) fn new(workspace: Workspace, processes: Arc<Processes>, limits: LspLimits) -> Pool {
-        Pool { workspace, processes, limits, slots: Mutex::default() }
+        Pool { workspace, processes, limits, slots: Mutex::default(), told: Mutex::default() }
     }
 
     pub(super) fn limits(&self) -> &LspLimits {
@@ -75,16 +77,25 @@ impl Pool {
         &self.workspace
     }
 
-    /// Where the program of a server is: in the project's own directory of programs, or on the path.
+    /// The repository that a file belongs to, if nobody trusts it.
+    pub(super) fn stranger(&self, file: &Path) -> Option<PathBuf> {
+        self.processes.own_programs.stranger(file, self.workspace.base())
+    }
+
+    /// Whether nobody was told yet that a repository is not trusted.
+    pub(super) fn is_news(&self, repository: &Path) -> bool {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner).insert(repository.to_owned())
+    }
+
+    /// Where the program of a server is: in the project's own directories of programs, as far as they are trusted, or on
+    /// the path.
     pub(super) fn program(&self, known: &Known, beside: &Path) -> Option<PathBuf> {
         let name = &known.command[0];
         if name.contains('/') {
             return Some(self.workspace.directory().join(name)).filter(|path| is_program(path));
         }
-        let base = self.workspace.base();
-        let above = beside.ancestors().take_while(|directory| directory.starts_with(base));
-        let mut in_modules = above.map(|directory| directory.join("node_modules/.bin").join(name));
-        in_modules.find(|path| is_program(path)).or_else(|| self.processes.on_path(name))
+        let own = self.processes.own_programs.installed(name, beside, self.workspace.base());
+        own.or_else(|| self.processes.on_path(name))
     }
 
     /// The server that runs for a project, or a new one. This blocks for as long as a start takes.
