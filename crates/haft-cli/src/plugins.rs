@@ -23,7 +23,7 @@ use haft_plugin::{Engine, Owner, Parts, Places, PluginLimits, Plugins, Spec};
 use haft_tools::hosting::Hosting;
 use serde_json::{Value, json};
 
-use crate::config::{self, Directory, Standing};
+use crate::config::{self, Directory, NamedPlugin, Standing};
 use crate::setting::Setting;
 pub(crate) use chat::ChatPlugins;
 pub(crate) use client::{Client, Sessions};
@@ -103,7 +103,7 @@ fn places(setting: &Setting) -> Places {
     let directories: Vec<(PathBuf, Owner)> =
         directories.into_iter().map(|directory| (directory.path, of_level(directory.level))).collect();
     let mut specs: Vec<Spec> = Vec::new();
-    for named in setting.config.plugin_specs() {
+    let spec = |named: NamedPlugin| {
         let source = setting.config.sources().iter().find(|source| source.name == named.source);
         let owner = match source {
             Some(source) if source.layer == Layer::Project => projects(source.standing == Standing::Full),
@@ -111,12 +111,18 @@ fn places(setting: &Setting) -> Places {
         };
         let directory = source.and_then(|source| source.path.as_deref()).and_then(Path::parent);
         let directory = directory.unwrap_or(&setting.directory).to_owned();
-        let spec = Spec { name: expanded(setting, &named.name), options: named.options, directory, owner };
+        Spec { name: expanded(setting, &named.name), options: named.options, directory, owner }
+    };
+    for named in setting.config.plugin_specs() {
+        let spec = spec(named);
         // A package that is named again is the one that was named last.
         specs.retain(|known| known.name != spec.name);
         specs.push(spec);
     }
     specs.sort_by_key(|spec| spec.owner != Owner::Person);
+    // Last, since they take the place of nothing.
+    let strange = setting.config.strange_plugins().iter().cloned();
+    specs.extend(strange.map(|named| Spec { owner: Owner::Stranger, ..spec(named) }));
     let project = Some((setting.project().clone(), projects(setting.is_trusted())));
     Places { directories, specs, project }
 }

@@ -32,7 +32,7 @@ impl Terminal {
         let color = |is_terminal: bool| match globals.color {
             Color::Always => true,
             Color::Never => false,
-            Color::Auto => !no_color && (is_terminal || forced),
+            Color::Auto => !no_color && (is_terminal && !Terminal::is_dumb() || forced),
         };
         let out_is_terminal = std::io::stdout().is_terminal();
         Terminal {
@@ -48,6 +48,11 @@ impl Terminal {
     /// Whether somebody can be asked: they see what is printed and can type.
     pub(crate) fn is_interactive() -> bool {
         std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+    }
+
+    /// Whether the terminal, if there is one, understands nothing but text.
+    pub(crate) fn is_dumb() -> bool {
+        std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb")
     }
 
     /// Whether what is printed is seen by a person, and not read by a program.

@@ -6,7 +6,7 @@ mod patterns;
 use std::borrow::Cow;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use aho_corasick::{AhoCorasick, Input, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 use serde_json::{Map, Value};
 
 pub use names::password_in;
@@ -22,6 +22,9 @@ const ROUNDS_MAX: usize = 4;
 const LEARNT_BYTES_MIN: usize = 8;
 /// So many values are learnt, in all their spellings.
 const LEARNT_MAX: usize = 1024;
+
+/// Values up to this length are searched for in the quickest way; few secrets are longer.
+const QUICK_BYTES_MAX: usize = 4096;
 
 /// Takes secrets out of texts. Cloning it is cheap, and what one clone learns all of them know.
 #[derive(Clone, Default)]
@@ -170,7 +173,10 @@ impl Known {
             return None;
         }
         let may_overlap_mark = secrets.iter().any(|secret| overlaps_mark(secret));
-        let values = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&secrets);
+        // The quickest search takes its time to be made: for a long value that repeats itself, its length squared.
+        let is_long = secrets.iter().any(|secret| secret.len() > QUICK_BYTES_MAX);
+        let kind = is_long.then_some(AhoCorasickKind::ContiguousNFA);
+        let values = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).kind(kind).build(&secrets);
         let values = values.expect("an environment is within every limit");
         Some(Arc::new(Known { values, may_overlap_mark }))
     }

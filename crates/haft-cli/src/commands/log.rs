@@ -93,7 +93,7 @@ pub(super) fn line(store: &Store, terminal: Terminal, call: &CallRow) -> Result<
     };
     let took =
         call.ended_ms.map(|ended| format!("{} ms", (ended - call.called_ms).max(0))).unwrap_or_default();
-    let wanted = visible(&format!("{} {}", call.tool, wanted(store, call)?));
+    let wanted = visible(&format!("{} {}", call.tool, first_line(&wanted(store, call)?)));
     let (when, took) = (style.dim(&moment(call.called_ms)), style.dim(&took));
     Ok(format!("{when}  {}  {state}  {wanted}  {took}", call.id))
 }
@@ -107,6 +107,15 @@ fn wanted(store: &Store, call: &CallRow) -> Result<String, Failure> {
         Lookup::One(call) => subject(&call.effective_input()),
         Lookup::Nothing | Lookup::Several(_) => String::new(),
     })
+}
+
+/// The first line of a text, which says if there is more.
+fn first_line(text: &str) -> String {
+    let text = text.trim();
+    match text.split_once(['\n', '\r']) {
+        Some((first, _)) => format!("{} …", first.trim_end()),
+        None => text.to_owned(),
+    }
 }
 
 /// One call as a document.

@@ -41,8 +41,10 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, args: RunArgs) ->
     let store = location.store().cloned().ok_or_else(|| anyhow::anyhow!("a conversation needs a store"))?;
 
     let resumed = resumed(setting, &store, args.last, args.resume.as_deref()).await?;
-    let is_typed = args.prompt.is_some();
-    let (prompt, stdin) = said(terminal, args.prompt, face)?;
+    // A prompt without a word is none.
+    let typed = args.prompt.filter(|prompt| !prompt.trim().is_empty());
+    let is_typed = typed.is_some();
+    let (prompt, stdin) = said(terminal, typed, face)?;
     let stay = match (&prompt, face) {
         (None, Face::Drawn | Face::Spoken) => Stay::ForMore,
         (Some(_), _) | (None, Face::Mute) => Stay::UntilDone,

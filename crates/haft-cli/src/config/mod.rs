@@ -48,7 +48,7 @@ pub(crate) use node::Node;
 pub(crate) use permission::{permission_file, permission_rules, plain_rules};
 pub(crate) use read::{Unread, read_bounded};
 pub(crate) use rules::Standing;
-pub(crate) use settings::LanguageWords;
+pub(crate) use settings::{LanguageWords, NamedPlugin};
 pub(crate) use settled::unsettled;
 
 use crate::paths::{Env, Paths};
@@ -59,6 +59,9 @@ use rules::SourceRules;
 use settings::AskedFor;
 use text::{PutIn, References, Text};
 use warning::Warnings;
+
+/// So many plugins are told that are named where nobody trusts it.
+const STRANGE_PLUGINS_MAX: usize = 100;
 
 /// The configuration of one working directory.
 #[derive(Debug)]
@@ -71,6 +74,7 @@ pub(crate) struct Config {
     asked_for: AskedFor,
     data: PathBuf,
     put_in: Vec<PutIn>,
+    strange_plugins: Vec<NamedPlugin>,
 }
 
 /// What a plugin says in place of a file.
@@ -159,6 +163,7 @@ impl Config {
                 asked_for: AskedFor::by(env),
                 data: paths.data.clone(),
                 put_in: Vec::new(),
+                strange_plugins: Vec::new(),
             },
         };
         for (level, source) in discover::around(env, paths, cwd, &around::levels(root, trusted)) {
@@ -294,7 +299,8 @@ impl Loading<'_> {
                     SourceRules::take(&mut root, standing, &mut self.collector, voice, &mut warnings)?;
                 match standing {
                     Standing::Full => merge::merge(&mut self.config.merged, root),
-                    Standing::Narrowing | Standing::Around => {}
+                    Standing::Narrowing => self.take_note_of_plugins(&root),
+                    Standing::Around => {}
                 }
                 rules
             }
@@ -324,6 +330,13 @@ impl Loading<'_> {
             }
             Some(_) | None => Ok(()),
         }
+    }
+
+    /// What a source names that does not count is known, so that people can be told of it.
+    fn take_note_of_plugins(&mut self, root: &Node) {
+        let known = &mut self.config.strange_plugins;
+        let left = STRANGE_PLUGINS_MAX.saturating_sub(known.len());
+        known.extend(settings::named_plugins(root).into_iter().take(left));
     }
 
     fn expand(

@@ -332,16 +332,12 @@ impl Config {
 
     /// The plugins that are named, in order.
     pub(crate) fn plugin_specs(&self) -> Vec<NamedPlugin> {
-        let items = self.get("plugin").and_then(Node::as_list).unwrap_or_default();
-        let named = items.iter().filter_map(|item| {
-            let (name, options) = match item.as_list() {
-                Some([name, options]) => (name.as_text()?, options.json()),
-                Some(_) => return None,
-                None => (item.as_text()?, serde_json::Value::Null),
-            };
-            Some(NamedPlugin { name: name.to_owned(), options, source: item.span.name().to_string() })
-        });
-        named.collect()
+        named_plugins(&self.merged)
+    }
+
+    /// The plugins that only sources name whose directories are not trusted. They are told and not run.
+    pub(crate) fn strange_plugins(&self) -> &[NamedPlugin] {
+        &self.strange_plugins
     }
 
     /// How custom tools and plugins are run.
@@ -369,6 +365,20 @@ impl Config {
     fn count(&self, table: &str, key: &str) -> Option<u64> {
         self.get(table)?.get(key)?.as_count()
     }
+}
+
+/// The plugins that a document names, in order.
+pub(super) fn named_plugins(document: &Node) -> Vec<NamedPlugin> {
+    let items = document.get("plugin").and_then(Node::as_list).unwrap_or_default();
+    let named = items.iter().filter_map(|item| {
+        let (name, options) = match item.as_list() {
+            Some([name, options]) => (name.as_text()?, options.json()),
+            Some(_) => return None,
+            None => (item.as_text()?, serde_json::Value::Null),
+        };
+        Some(NamedPlugin { name: name.to_owned(), options, source: item.span.name().to_string() })
+    });
+    named.collect()
 }
 
 /// A formatter or language server, whose variables stand under this key.

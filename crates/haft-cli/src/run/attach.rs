@@ -15,7 +15,7 @@ use haft::{
     SettleError, Settlement, ToolContext, Turn,
 };
 use haft_tools::Workspace;
-use haft_tools::workspace::{Kind, ReadTarget};
+use haft_tools::workspace::{Kind, ReadTarget, ResolveError};
 use serde_json::json;
 
 use super::mentions::mentions;
@@ -103,6 +103,9 @@ impl Draft {
     ) -> Result<Draft, Failure> {
         let mut all: Vec<String> = Vec::new();
         for path in files {
+            if let Err(error @ ResolveError::Withheld { .. }) = workspace.resolve(&path) {
+                return Err(Failure::usage(format_args!("{path:?} cannot be attached: {error}")));
+            }
             if !exists(workspace, &path) {
                 let message = format!("there is no file {path:?} to attach");
                 return Err(Failure::usage(message)
@@ -199,7 +202,12 @@ fn broken(path: &str, error: SettleError) -> Failure {
 }
 
 fn exists(workspace: &Workspace, path: &str) -> bool {
-    workspace.resolve(path).is_ok_and(|place| !matches!(place.kind(), Kind::Missing))
+    match workspace.resolve(path) {
+        Ok(place) => !matches!(place.kind(), Kind::Missing),
+        // Whether it is there is not told, but that it is meant is plain.
+        Err(ResolveError::Withheld { .. }) => true,
+        Err(_) => false,
+    }
 }
 
 /// Whoever waits for longer than this for input is told what for.

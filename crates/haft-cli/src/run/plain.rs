@@ -292,7 +292,6 @@ fn listen(wire: Wire) {
 
 /// Whether lines can be drawn again here.
 pub(super) fn can_draw() -> bool {
-    let is_dumb = std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
     let streams = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
-    streams && std::io::stderr().is_terminal() && !is_dumb
+    streams && std::io::stderr().is_terminal() && !Terminal::is_dumb()
 }

@@ -122,3 +122,60 @@ fn a_working_directory_that_is_none_is_a_usage_error() {
         assert_eq!(ran.code, 2, "{}", ran.err);
     }
 }
+
+#[test]
+fn a_key_that_is_too_long_is_refused_and_not_cut() {
+    let place = Place::new();
+    let login = ["auth", "login", "openai"];
+    let ran = place.run_with(&login, "k".repeat((16 << 10) + 1).as_bytes());
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert!(
+        ran.err.contains("longer than 16384 bytes") && ran.err.contains("nothing was stored"),
+        "{}",
+        ran.err
+    );
+    assert!(!place.run(&["auth", "list"]).out.contains("openai"));
+    let longest = format!("{}\n", "k".repeat(16 << 10));
+    assert_eq!(place.run_with(&login, longest.as_bytes()).code, 0);
+    let kept = std::fs::read_to_string(place.store().join("auth.json")).unwrap();
+    assert!(kept.contains(longest.trim()), "it is kept whole");
+}
+
+#[test]
+fn a_prompt_without_a_word_is_none() {
+    let place = Place::new();
+    let none = place.run(&["run"]);
+    for prompt in ["", "  ", "\n"] {
+        let ran = place.run(&["run", prompt]);
+        assert_eq!((ran.code, &ran.err), (2, &none.err), "{prompt:?}");
+        assert!(ran.err.contains("there is nothing to do"), "{}", ran.err);
+    }
+}
+
+#[test]
+fn what_haft_keeps_is_not_attached_and_is_said_to_be_its_own() {
+    let place = Place::new();
+    assert_eq!(place.run_with(&["auth", "login", "openai"], b"a-key").code, 0);
+    let keys = place.store().join("auth.json");
+    for there in [keys.clone(), keys.with_file_name("nothing")] {
+        let there = there.to_str().unwrap();
+        for args in [&["run", &format!("look at @{there}")][..], &["run", "look", "--file", there]] {
+            let ran = place.run(args);
+            assert_eq!(ran.code, 2, "{}", ran.err);
+            assert!(ran.err.contains("where haft keeps its own data"), "{}", ran.err);
+            assert!(!ran.err.contains("there is no file"), "{}", ran.err);
+        }
+    }
+    let missing = place.run(&["run", "look at @missing.txt", "--file", "missing.txt"]);
+    assert!(missing.err.contains("there is no file \"missing.txt\""), "{}", missing.err);
+}
+
+#[test]
+fn a_title_of_several_lines_is_one_line_in_the_log() {
+    let place = Place::new();
+    let patch = "*** Begin Patch\n*** Add File: a.txt\n+x\n*** Add File: b.txt\n+y\n*** End Patch";
+    let ran = place.run(&["call", "apply_patch", &format!("patchText={patch}"), "--yes"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let log = place.run(&["log"]).out;
+    assert!(log.lines().count() == 1 && log.contains("files: …") && !log.contains("u{a}"), "{log}");
+}

@@ -14,6 +14,11 @@ struct OnTerminal {
 
 impl OnTerminal {
     fn start(place: &Place, args: &[&str]) -> OnTerminal {
+        OnTerminal::start_on(place, args, None)
+    }
+
+    /// The same on a terminal of a kind.
+    fn start_on(place: &Place, args: &[&str], term: Option<&str>) -> OnTerminal {
         use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
         let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
         grantpt(&ours).unwrap();
@@ -21,7 +26,9 @@ impl OnTerminal {
         let name = ptsname(&ours, Vec::new()).unwrap().into_string().unwrap();
         let theirs = File::options().read(true).write(true).open(name).unwrap();
         let end = || Stdio::from(theirs.try_clone().unwrap());
-        let child = place.command(args).stdin(end()).stdout(end()).stderr(end()).spawn().unwrap();
+        let mut command = place.command(args);
+        command.envs(term.map(|term| ("TERM", term)));
+        let child = command.stdin(end()).stdout(end()).stderr(end()).spawn().unwrap();
         OnTerminal { child, terminal: File::from(ours), seen: String::new() }
     }
 
@@ -46,6 +53,23 @@ impl OnTerminal {
         while self.terminal.read(&mut rest).is_ok_and(|read| read > 0) {}
         self.child.wait().unwrap().code().unwrap_or(-1)
     }
+}
+
+#[test]
+fn a_terminal_that_understands_only_text_gets_no_colours() {
+    let place = Place::new();
+    for (term, has_colours) in
+        [(None, false), (Some("dumb"), false), (Some(""), false), (Some("xterm"), true)]
+    {
+        let mut session = OnTerminal::start_on(&place, &["doctor"], term);
+        session.expect("version");
+        assert_eq!(session.seen.contains('\u{1b}'), has_colours, "{term:?}: {:?}", session.seen);
+        session.end();
+    }
+    let mut session = OnTerminal::start_on(&place, &["doctor", "--color", "always"], Some("dumb"));
+    session.expect("version");
+    assert!(session.seen.contains('\u{1b}'), "who asks for colours gets them: {:?}", session.seen);
+    session.end();
 }
 
 #[test]

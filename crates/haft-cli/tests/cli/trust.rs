@@ -87,3 +87,32 @@ fn configuration_that_a_running_command_makes_is_not_believed() {
     let ran = place.run(&["call", "bash", "command=echo fine", "description=d"]);
     assert_eq!((ran.code, ran.out.trim()), (0, "fine"), "{}", ran.err);
 }
+
+#[test]
+fn plugins_that_an_untrusted_project_names_are_listed_and_take_the_place_of_nothing() {
+    let place = Place::new();
+    let plugin = |trace: &str| {
+        let trace = place.outside().join(trace);
+        let trace = trace.display();
+        format!(
+            "import fs from 'node:fs'; fs.writeFileSync('{trace}', ''); export const P = async () => ({{}})"
+        )
+    };
+    place.file("strange.js", &plugin("strange"));
+    std::fs::write(place.outside().join("mine.js"), "export const P = async () => ({})").unwrap();
+    let mine = place.outside().join("mine.js");
+    let mine = mine.to_str().unwrap();
+    place.global_config(&serde_json::json!({ "plugin": [mine] }).to_string());
+    let named = serde_json::json!({ "plugin": ["./strange.js", "./gone.js", "no-such-package", mine] });
+    place.file("opencode.json", &named.to_string());
+    let ran = place.run(&["tools", "check", "--json"]);
+    assert_eq!(ran.code, 0, "{} {}", ran.out, ran.err);
+    let files = ran.json()["files"].as_array().unwrap().clone();
+    let told: Vec<(&str, &str)> = files
+        .iter()
+        .map(|file| (file["source"].as_str().unwrap(), file["status"].as_str().unwrap()))
+        .collect();
+    let strange = place.ws().join("strange.js");
+    assert_eq!(told, [(mine, "ok"), (strange.to_str().unwrap(), "untrusted")], "{}", ran.err);
+    assert!(!place.outside().join("strange").exists(), "its code is not run");
+}

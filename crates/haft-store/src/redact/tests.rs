@@ -145,3 +145,16 @@ fn a_password_in_an_address_is_a_secret() {
         Redactor::from_env([("DATABASE_URL", address), ("HTTP_PROXY", "http://me:long-password@p:1")]);
     assert_eq!(redactor.redact("tried s3cret-pass and long-password"), "tried [redacted] and [redacted]");
 }
+
+#[test]
+fn a_long_value_that_repeats_itself_is_known_at_once() {
+    let secret = "a".repeat(120_000);
+    let redactor = Redactor::of_secrets([secret.clone(), "another-secret".to_owned()]);
+    let text = format!("b{secret}b another-secret {}", "a".repeat(119_999));
+    let clean = format!("b[redacted]b [redacted] {}", "a".repeat(119_999));
+    // Not `assert_eq`: nobody wants to read that.
+    assert!(redactor.redact(&text) == clean);
+    assert!(!redactor.redact(&secret.repeat(3)).contains(&secret));
+    redactor.learn([secret.as_str()]);
+    assert!(redactor.redact(&text) == clean);
+}

@@ -6,8 +6,10 @@ use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr
 
 use crate::exit::Failure;
 
-/// The longest line.
-pub(super) const LINE_BYTES_MAX: u64 = 16 << 10;
+/// The longest line, and the longest key.
+const LINE_BYTES_MAX: usize = 16 << 10;
+/// A terminal hands over no longer line, and drops the rest of it without a word.
+const TYPED_BYTES_MAX: usize = 4095;
 
 /// Whether what is typed appears.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -31,20 +33,36 @@ pub(super) async fn line(question: &str, echo: Echo) -> Result<Option<String>, F
     // Reading blocks its thread; whoever interrupts does not wait for that.
     let read = tokio::task::spawn_blocking(|| {
         let mut line = String::new();
-        std::io::stdin().lock().take(LINE_BYTES_MAX).read_line(&mut line).map(|_| line)
+        std::io::stdin().lock().take(LINE_BYTES_MAX as u64 + 2).read_line(&mut line).map(|_| line)
     });
     let line = read.await.map_err(anyhow::Error::from)??;
     if silence.is_some() {
         writeln!(std::io::stderr())?;
     }
-    Ok(Some(line).filter(|line| !line.is_empty()).map(|line| line.trim().to_owned()))
+    if is_typed() && line.trim_end_matches('\n').len() >= TYPED_BYTES_MAX {
+        let message =
+            format!("a terminal takes no more than {TYPED_BYTES_MAX} bytes a line; nothing was stored");
+        return Err(Failure::usage(message).hint("pipe it in"));
+    }
+    Ok(Some(bounded(line)?).filter(|line| !line.is_empty()).map(|line| line.trim().to_owned()))
+}
+
+/// A text that is whole: what was cut off would be missed only later.
+fn bounded(text: String) -> Result<String, Failure> {
+    match text.trim_end_matches(['\n', '\r']).len() > LINE_BYTES_MAX {
+        true => Err(Failure::usage(format_args!(
+            "that is longer than {LINE_BYTES_MAX} bytes; nothing was stored"
+        ))),
+        false => Ok(text),
+    }
 }
 
 /// Everything that is piped in.
 pub(super) fn whole() -> Result<String, Failure> {
     let mut text = String::new();
-    std::io::stdin().lock().take(LINE_BYTES_MAX).read_to_string(&mut text)?;
-    Ok(text)
+    let mut stdin = std::io::stdin().lock();
+    stdin.by_ref().take(LINE_BYTES_MAX as u64 + 2).read_to_string(&mut text)?;
+    bounded(text)
 }
 
 /// A terminal that does not show what is typed, until this is dropped.
