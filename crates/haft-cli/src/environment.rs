@@ -61,7 +61,10 @@ pub(crate) fn processes(setting: &Setting) -> Result<Processes, Failure> {
     processes.configuration = setting.paths.configuration();
     processes.own_programs = match setting.trusted.is_everything() {
         true => OwnPrograms::Everywhere,
-        false => OwnPrograms::Of(processes.believed.clone()),
+        // Those that somebody else has put there meanwhile are nobody's.
+        false => OwnPrograms::Of(
+            processes.believed.iter().filter(|path| setting.trusted.is_agreed(path)).cloned().collect(),
+        ),
     };
     processes.confinement = confinement(setting)?;
     processes.level_max = level_max(setting)?;

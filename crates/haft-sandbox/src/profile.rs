@@ -1,5 +1,6 @@
 //! What a command may do: a profile is a value that the caller fills in and the kernel enforces.
 
+use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
 
@@ -247,8 +248,9 @@ impl Profile {
             *path = existing(path)?;
         }
         profile.hidden = profile.hidden.iter().filter_map(|path| path.canonicalize().ok()).collect();
+        let mut known = HashMap::new();
         for protected in &mut profile.protected {
-            protected.path = above_resolved(&protected.path)?;
+            protected.path = above_resolved(&protected.path, &mut known)?;
         }
         if let Some(caches) = &mut profile.caches {
             match caches.home.canonicalize() {
@@ -283,8 +285,11 @@ fn existing(path: &Path) -> Result<PathBuf, SandboxError> {
 }
 
 /// Resolves what exists of a path that may not exist. Its last name is kept even if it is a link: the link is
-/// what must not be changed.
-fn above_resolved(path: &Path) -> Result<PathBuf, SandboxError> {
+/// what must not be changed. Many lie in the same directories, so it is remembered where those are.
+fn above_resolved(
+    path: &Path,
+    known: &mut HashMap<PathBuf, Option<PathBuf>>,
+) -> Result<PathBuf, SandboxError> {
     let mut missing = Vec::new();
     let mut above = path;
     loop {
@@ -292,7 +297,11 @@ fn above_resolved(path: &Path) -> Result<PathBuf, SandboxError> {
             return Err(SandboxError::NotAbsolute { path: path.to_path_buf() });
         };
         missing.push(name);
-        if let Ok(real) = parent.canonicalize() {
+        let real = match known.get(parent) {
+            Some(real) => real.clone(),
+            None => known.entry(parent.to_path_buf()).or_insert(parent.canonicalize().ok()).clone(),
+        };
+        if let Some(real) = real {
             return Ok(missing.iter().rev().fold(real, |path, name| path.join(name)));
         }
         above = parent;

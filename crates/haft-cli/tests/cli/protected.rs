@@ -63,3 +63,18 @@ fn in_the_home_directory_it_is_asked_about_and_no_command_makes_it() {
         assert!(!place.home().join(path).exists(), "{path}");
     }
 }
+
+#[test]
+fn a_home_directory_that_is_reached_by_a_link_is_the_same() {
+    let place = Place::new();
+    let link = place.root().join("linked");
+    std::os::unix::fs::symlink(place.home(), &link).unwrap();
+    for home in [place.home(), link.clone()] {
+        let path = format!("filePath={}", home.join(".ssh/authorized_keys").display());
+        let mut command =
+            place.command(&["call", "write", &path, "content=x", "--allow", "external_directory"]);
+        let done = command.env("HOME", &link).env("HAFT_HOME", link.join("haft")).output().unwrap();
+        let told = String::from_utf8_lossy(&done.stderr);
+        assert!(done.status.code() == Some(6) && told.contains("protected_path"), "{path}: {told}");
+    }
+}

@@ -68,7 +68,13 @@ fn every_link_on_the_way_stays_what_it_is() {
     if !is_confined(&place) {
         return;
     }
-    opaque(&place, ".", "ln -sfn ../evil.jsonc shared/a; ln -sfn evil lib");
+    let ran =
+        opaque(&place, ".", "ln -sfn ../evil.jsonc shared/a; ln -sfn evil lib; sleep 0.5; readlink shared/a");
+    assert!(
+        ran.out.contains("cfg.jsonc") && !ran.out.contains("evil"),
+        "it is put back at once: {}",
+        ran.out
+    );
     assert_eq!(std::fs::read_link(place.ws().join("shared/a")).unwrap(), Path::new("cfg.jsonc"));
     assert_eq!(std::fs::read_link(place.ws().join("lib")).unwrap(), Path::new("libs/one"));
     opaque(
@@ -90,6 +96,22 @@ fn what_is_not_there_yet_cannot_be_made_where_a_link_leads() {
         assert!(!place.ws().join("src/ag.md").exists());
         assert_eq!(place.read("src/other.md"), "fine\n");
     }
+}
+
+#[test]
+fn what_a_link_leads_to_can_be_wished_for() {
+    let place = repository(&[("w.sh", "echo '{ }' > src/ag.md; echo '{ }' > shared/cfg.jsonc\n")]);
+    linked(&place, ".opencode/agent/ag.md", "../../src/ag.md", "src/ag.md");
+    linked(&place, "haft.jsonc", "shared/cfg.jsonc", "shared/cfg.jsonc");
+    if !is_confined(&place) {
+        return;
+    }
+    let wish = r#"writable:=["src/ag.md","shared/cfg.jsonc"]"#;
+    let wishing = ["call", "bash", "command=sh w.sh", "description=d", wish];
+    assert_eq!((place.run(&wishing).code, place.read("src/ag.md").as_str()), (6, OURS));
+    let ran = place.run(&[&wishing[..], &["--allow", "protected_path"]].concat());
+    assert_eq!(ran.code, 0, "{} {}", ran.out, ran.err);
+    assert_eq!([place.read("src/ag.md"), place.read("haft.jsonc")], ["{ }\n", "{ }\n"]);
 }
 
 #[test]

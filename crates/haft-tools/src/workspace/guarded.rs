@@ -69,7 +69,9 @@ pub(super) fn find(workspace: &Workspace) -> Guarded {
         search.look_into(path);
     }
     if let Some(home) = &guarding.home {
-        haft_sandbox::secrets(home).for_each(|path| search.guard(&path));
+        // What nobody may touch anyway needs no question.
+        let secrets = haft_sandbox::secrets(home).filter(|path| !workspace.is_withheld(path));
+        secrets.for_each(|path| search.guard(&path));
         OF_HOME.iter().chain(FILES).for_each(|name| search.guard(&home.join(name)));
     }
     let (base, directory) = (workspace.base(), workspace.directory());
@@ -119,9 +121,14 @@ impl Search<'_> {
 
     /// Protects what a path leads to, and every link on the way.
     fn guard(&mut self, path: &Path) {
-        let mut links = Vec::new();
-        let Ok((real, _)) = resolve::followed(path, |link| links.push(link.to_owned())) else { return };
-        self.guarded.links.extend(links);
+        let links = &mut self.guarded.links;
+        let real = match resolve::has_no_links(path) {
+            true => path.to_owned(),
+            false => match resolve::followed(path, |link| links.push(link.to_owned())) {
+                Ok((real, _)) => real,
+                Err(_) => return,
+            },
+        };
         if !self.holds_the_workspace(&real) {
             self.guarded.trees.push(real);
         }

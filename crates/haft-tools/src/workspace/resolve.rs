@@ -10,6 +10,8 @@ use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 use haft::visible;
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
+use rustix::io::Errno;
 
 use super::error::ResolveError;
 use super::place::Kind;
@@ -46,6 +48,16 @@ pub(super) fn normal(path: &Path) -> PathBuf {
         }
     }
     normal
+}
+
+/// Whether an absolute path is surely free of links, as far as anything is there. It takes one question to the kernel
+/// where following the path takes one for each name in it.
+pub(super) fn has_no_links(path: &Path) -> bool {
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    match openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
+        Ok(_) | Err(Errno::NOENT | Errno::NOTDIR) => normal(path) == path,
+        Err(_) => false,
+    }
 }
 
 /// The path without links, and what is there. The part that does not exist is kept as it is spelled.
