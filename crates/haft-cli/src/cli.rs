@@ -78,7 +78,7 @@ pub(crate) struct Globals {
 /// When to use colour.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Color {
-    /// On a terminal, unless `NO_COLOR` is set
+    /// On a terminal, unless `NO_COLOR` is set or `TERM` is `dumb` or missing
     Auto,
     /// Always
     Always,

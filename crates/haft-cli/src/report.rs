@@ -7,22 +7,22 @@ use haft::{Call, Content, Refusal, Rejection, SettleError, Settlement};
 use serde_json::{Map, Value, json};
 
 use crate::exit::{self, Exit, Failure};
-use crate::terminal::Terminal;
+use crate::setting::Setting;
 
 /// What came of settling a call.
 pub(crate) type Outcome = Result<Settlement, SettleError>;
 
 /// Prints what came of a call and says how to leave.
 pub(crate) fn report(
-    terminal: Terminal,
+    setting: &Setting,
     call: &Call,
     outcome: &Outcome,
     took: Duration,
 ) -> Result<Exit, Failure> {
     let exit = exit_of(outcome);
-    match terminal.json {
-        true => terminal.document(&document(call, outcome, took))?,
-        false => text(terminal, call, outcome, took)?,
+    match setting.terminal.json {
+        true => setting.terminal.document(&document(setting, call, outcome, took))?,
+        false => text(setting, call, outcome, took)?,
     }
     Ok(exit)
 }
@@ -35,7 +35,7 @@ fn exit_of(outcome: &Outcome) -> Exit {
     }
 }
 
-fn document(call: &Call, outcome: &Outcome, took: Duration) -> Value {
+fn document(setting: &Setting, call: &Call, outcome: &Outcome, took: Duration) -> Value {
     let mut document = Map::new();
     document.insert("v".to_owned(), 1.into());
     document.insert("call".to_owned(), call.context.call.as_str().into());
@@ -57,11 +57,12 @@ fn document(call: &Call, outcome: &Outcome, took: Duration) -> Value {
         }
         Ok(Settlement::Rejected(rejection)) => {
             document.insert("status".to_owned(), "error".into());
-            document.insert("error".to_owned(), rejected(rejection));
+            document.insert("error".to_owned(), rejected(setting, rejection));
         }
         Err(error) => {
             document.insert("status".to_owned(), "error".into());
-            document.insert("error".to_owned(), json!({ "kind": kind(error), "message": told(error) }));
+            document
+                .insert("error".to_owned(), json!({ "kind": kind(error), "message": told(setting, error) }));
         }
     }
     document.insert("ms".to_owned(), (took.as_millis() as u64).into());
@@ -101,8 +102,9 @@ fn attachment(call: &Call, number: usize, part: &Content) -> Option<Value> {
     Some(attachment)
 }
 
-fn rejected(rejection: &Rejection) -> Value {
-    let mut error = json!({ "kind": rejection.kind(), "message": rejection.to_string() });
+fn rejected(setting: &Setting, rejection: &Rejection) -> Value {
+    let message = setting.config.as_written(&rejection.to_string());
+    let mut error = json!({ "kind": rejection.kind(), "message": message });
     let rule = match rejection {
         Rejection::Refused(Refusal::Denied { rule, .. }) => Some(rule),
         Rejection::Refused(Refusal::Unanswered { rule, .. }) => rule.as_ref(),
@@ -111,7 +113,7 @@ fn rejected(rejection: &Rejection) -> Value {
     if let Some(rule) = rule {
         error["rule"] = json!({
             "permission": rule.action.as_str(),
-            "pattern": rule.resource.as_str(),
+            "pattern": setting.config.as_written(rule.resource.as_str()),
             "action": rule.effect.as_str(),
             "layer": rule.origin.layer.to_string(),
             "source": rule.origin.to_string(),
@@ -134,16 +136,18 @@ pub(crate) fn kind(error: &SettleError) -> &'static str {
     }
 }
 
-fn told(error: &SettleError) -> String {
-    match error {
+/// What went wrong, without what the configuration took from elsewhere.
+fn told(setting: &Setting, error: &SettleError) -> String {
+    setting.config.as_written(&match error {
         SettleError::Repeated(past) => format!("{error}: {}", crate::history::past(past)),
         SettleError::Declined | SettleError::Retain(_) | SettleError::Record(_) | SettleError::Defect(_) => {
             haft::causes(error)
         }
-    }
+    })
 }
 
-fn text(terminal: Terminal, call: &Call, outcome: &Outcome, took: Duration) -> Result<(), Failure> {
+fn text(setting: &Setting, call: &Call, outcome: &Outcome, took: Duration) -> Result<(), Failure> {
+    let terminal = setting.terminal;
     let style = terminal.err();
     let trail = style.dim(&format!("{} · {} ms", call.context.call, took.as_millis()));
     match outcome {
@@ -158,11 +162,15 @@ fn text(terminal: Terminal, call: &Call, outcome: &Outcome, took: Duration) -> R
         }
         Ok(Settlement::Rejected(rejection)) => {
             let label = if exit::of_rejection(rejection) == Exit::Denied { "denied:" } else { "error:" };
-            terminal.say(&format!("{} {}", style.red(label), haft::visible_lines(&rejection.to_string())));
+            terminal.say(&format!(
+                "{} {}",
+                style.red(label),
+                haft::visible_lines(&setting.config.as_written(&rejection.to_string()))
+            ));
             terminal.note(&trail);
         }
         Err(error) => {
-            terminal.say(&format!("{} {}", style.red("error:"), haft::visible_lines(&told(error))));
+            terminal.say(&format!("{} {}", style.red("error:"), haft::visible_lines(&told(setting, error))));
             terminal.note(&trail);
         }
     }

@@ -33,13 +33,13 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, args: CallArgs) -
     let deadline = args.timeout.map(deadline).transpose()?;
     let outcome = match settle(&turn, call.clone(), deadline).await? {
         Waited::Settled(outcome) => *outcome,
-        Waited::GaveUp(exit) => return give_up(location, terminal, &call, exit, began.elapsed()).await,
+        Waited::GaveUp(exit) => return give_up(&setting, location, &call, exit, began.elapsed()).await,
     };
     if let Ok(Settlement::Rejected(Rejection::Refused(Refusal::Rehearsed { .. }))) = &outcome {
         return show_rehearsal(terminal, &call.name, &location.rehearsed());
     }
     let recorded = location.recorded_as(call)?;
-    let exit = report::report(terminal, &recorded, &outcome, began.elapsed())?;
+    let exit = report::report(&setting, &recorded, &outcome, began.elapsed())?;
     if let Ok(Settlement::Rejected(Rejection::Unknown { .. })) = &outcome
         && let Some(why) = why_missing(&setting, location.plugins(), &recorded.name)
     {
@@ -129,18 +129,19 @@ fn deadline(seconds: f64) -> Result<Duration, Failure> {
 
 /// The call was dropped. What the record says of it is what is told: it may have ended in the last moment.
 async fn give_up(
+    setting: &Setting,
     location: Location<'_>,
-    terminal: Terminal,
     call: &Call,
     exit: Exit,
     took: Duration,
 ) -> Result<Exit, Failure> {
+    let terminal = setting.terminal;
     if tokio::time::timeout(CLOSING_MAX, location.close_record()).await.is_err() {
         terminal.say("the record is busy; the next start will find the call and say what became of it");
         // Whoever gives up does not wait for the writer either.
         std::mem::forget(location);
     } else if let Some(Ended::Settled(settlement)) = location.ended(call)? {
-        return report::report(terminal, call, &Ok(*settlement), took);
+        return report::report(setting, call, &Ok(*settlement), took);
     }
     let why = if exit == Exit::Deadline { "the deadline passed" } else { "interrupted" };
     let message = format!("{why}: {} was cancelled", call.name);

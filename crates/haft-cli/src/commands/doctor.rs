@@ -60,6 +60,9 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal) -> Result<Exit, F
         ok: true,
         text: warning.to_string(),
     }));
+    for finding in &mut findings {
+        finding.text = setting.config.as_written(&finding.text);
+    }
     show(terminal, &findings)?;
     Ok(if findings.iter().all(|finding| finding.ok) { Exit::Ok } else { exit })
 }

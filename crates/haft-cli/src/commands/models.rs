@@ -51,7 +51,7 @@ pub(crate) async fn run(
         terminal.document(&json!({ "v": 1, "default": default, "providers": listed }))?;
     } else {
         for listing in &listings {
-            show(terminal, listing, default.as_deref().ok())?;
+            show(&setting, listing, default.as_deref().ok())?;
         }
     }
     let reached = listings.iter().any(|listing| listing.models.is_ok());
@@ -62,11 +62,13 @@ pub(crate) async fn run(
     }
 }
 
-fn show(terminal: Terminal, listing: &Listing, default: Option<&str>) -> Result<(), Failure> {
+fn show(setting: &Setting, listing: &Listing, default: Option<&str>) -> Result<(), Failure> {
+    let terminal = setting.terminal;
     let models = match &listing.models {
         Ok(models) => models,
         Err(error) => {
-            terminal.say(&format!("{} {}", terminal.err().yellow("warning:"), visible(&error.to_string())));
+            let error = visible(&setting.config.as_written(&error.to_string()));
+            terminal.say(&format!("{} {error}", terminal.err().yellow("warning:")));
             return Ok(());
         }
     };

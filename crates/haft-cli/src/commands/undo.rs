@@ -72,7 +72,7 @@ async fn undo(setting: &Setting, calls: &[CallId]) -> Result<Exit, Failure> {
     };
     let began = Instant::now();
     let outcome = turn.settle(call.clone()).await;
-    let exit = report::report(setting.terminal, &call, &outcome, began.elapsed())?;
+    let exit = report::report(setting, &call, &outcome, began.elapsed())?;
     location.close().await;
     match &outcome {
         Ok(Settlement::Completed(done)) if done.metadata["refused"] != json!([]) => Ok(Exit::Failed),

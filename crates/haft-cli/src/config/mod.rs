@@ -3,6 +3,7 @@
 //! [`discover`] says which sources there are and in which order; [`text`] reads one and puts in what it refers to;
 //! [`parse`] and [`markdown`] make [`node`]s of it that know their places; [`schema`] checks the keys; [`rules`] takes the permission
 //! rules out, [`merge`] joins the rest, and [`idle`] looks at what came of it. Everything is read once.
+//! [`masked`] keeps secrets out of the lines that messages quote.
 //!
 //! Until the person trusts a directory of a project, its files can only narrow: their rules count where they are stricter, nothing
 //! in them is replaced by variables or other files, and none of their other keys has any effect. The files of a trusted directory

@@ -148,6 +148,13 @@ fn no_message_shows_what_was_put_in_from_elsewhere() {
         (r#"{ "sandbox": { "hosts": ["{env:X}/:x"] } }"#, &[&["call", "list"], &["doctor"]]),
         (r#"{ "instructions": ["{env:X}"] }"#, &[&["agents", "build"], &["agents", "build", "--json"]]),
         (r#"{ "plugin": ["./{env:X}.ts"] }"#, &[&["tools", "list"], &["tools", "check"], &["call", "list"]]),
+        (r#"{ "plugin": ["{env:X}"] }"#, &[&["tools", "check"], &["tools", "check", "--json"]]),
+        (r#"{ "lsp": { "f": { "command": ["{env:X}"], "extensions": [".f"] } } }"#, &[&["doctor"]]),
+        (r#"{ "shell": "/{env:X}" }"#, &[&["call", "bash", "command=ls"]]),
+        (
+            r#"{ "permission": { "read": { "{env:X}*": "deny" } } }"#,
+            &[&["call", "read", "filePath=hunter2-is-the-secret"]],
+        ),
         (r#"{ "model": "{env:X}" }"#, &[&["run", "hello"]]),
         (r#"{ "model": "{file:secret.txt}" }"#, &[&["run", "hello"]]),
         (r#"{ "model": "{file:{env:X}}" }"#, &[&["log"], &["call", "list"]]),

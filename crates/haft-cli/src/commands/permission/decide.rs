@@ -104,7 +104,8 @@ pub(super) fn list(setting: &Setting) -> Result<Exit, Failure> {
         return Ok(Exit::Ok);
     }
     let style = terminal.out();
-    terminal.line(&style.bold(&format!("rules for {} (the last that matches decides)", setting.agent)))?;
+    let agent = setting.config.as_written(setting.agent.as_str());
+    terminal.line(&style.bold(&format!("rules for {agent} (the last that matches decides)")))?;
     for rule in rules.rules() {
         let note =
             if rules.only_narrows(rule) { "   only narrows: its directory is not trusted" } else { "" };

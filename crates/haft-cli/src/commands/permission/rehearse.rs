@@ -60,7 +60,7 @@ async fn rehearse(
     if let Ok(Settlement::Rejected(Rejection::Refused(Refusal::Rehearsed { .. }))) = &outcome {
         return Ok(Ok(location.rehearsed()));
     }
-    let exit = report::report(setting.terminal, &call, &outcome, std::time::Duration::ZERO)?;
+    let exit = report::report(setting, &call, &outcome, std::time::Duration::ZERO)?;
     Ok(Err(exit))
 }
 

@@ -85,6 +85,7 @@ fn as_written(setting: &Setting, report: &mut Report) {
     path(&mut report.source);
     if let Outcome::Faulty(fault) = &mut report.outcome {
         fault.message = setting.config.as_written(&fault.message);
+        fault.fix = fault.fix.as_deref().map(|fix| setting.config.as_written(fix));
         fault.file.iter_mut().for_each(path);
     }
 }
