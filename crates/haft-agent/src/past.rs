@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use haft::{CallId, Completed, Content, Ended, History, Interruption, KEPT, Message, Rejection, Settlement};
 
+use crate::context::since_summary;
 use crate::given::Given;
 use crate::shelf::Shelf;
 
@@ -42,12 +43,19 @@ pub(crate) enum Kind {
 }
 
 impl Past {
-    /// Takes over what is on record, without the outputs that were taken out.
+    /// Takes over what is on record and still counts, without the outputs that were taken out.
     pub(crate) fn new(history: History, pruned: &HashSet<CallId>, shelf: Shelf) -> Past {
-        let ending = |(call, ended)| (call, Ending::on(&shelf, ended));
-        let ended = history.ended.into_iter().map(ending).collect();
-        let mut past = Past { messages: history.messages, ended, shelf };
-        past.clear(pruned);
+        let History { messages, mut ended, .. } = history;
+        let mut past = Past { messages: Vec::new(), ended: HashMap::new(), shelf };
+        for call in since_summary(&messages).iter().flat_map(Message::calls) {
+            let Some(ended) = ended.remove(&call.call) else { continue };
+            let ending = match pruned.contains(&call.call) {
+                true => Ending::cleared(),
+                false => Ending::on(&past.shelf, ended),
+            };
+            past.ended.insert(call.call.clone(), ending);
+        }
+        past.messages = messages;
         past
     }
 
@@ -61,7 +69,7 @@ impl Past {
     pub(crate) fn clear<'a>(&mut self, calls: impl IntoIterator<Item = &'a CallId>) {
         for call in calls {
             if let Some(ending) = self.ended.get_mut(call) {
-                *ending = Ending { content: Given::text(CLEARED), kind: Kind::Lasting };
+                *ending = Ending::cleared();
             }
         }
     }
@@ -74,6 +82,11 @@ impl Ending {
             Kind::Rejected(rejection) => Some(rejection),
             Kind::Output | Kind::Lasting | Kind::Broken => None,
         }
+    }
+
+    /// What stands in place of an output that was taken out.
+    fn cleared() -> Ending {
+        Ending { content: Given::text(CLEARED), kind: Kind::Lasting }
     }
 
     /// Takes over how a call ended, and lays down what is long in it.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -86,9 +86,8 @@ impl State {
         };
         // What was written in part before is written over.
         let at = self.end;
-        (&*file).seek(SeekFrom::Start(at))?;
-        (&*file).write_all(bytes)?;
-        (&*file).write_all(SEPARATOR.as_bytes())?;
+        write_at(&file, bytes, at)?;
+        write_at(&file, SEPARATOR.as_bytes(), at + bytes.len() as u64)?;
         self.end += (bytes.len() + SEPARATOR.len()) as u64;
         Ok(Laid::Down(Place { file, at, length: bytes.len() }))
     }
@@ -166,7 +165,25 @@ fn read_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, bytes, at)
 }
 
-/// Somebody else may move the file's own position meanwhile, so this uses a position of its own.
+#[cfg(unix)]
+fn write_at(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::write_all_at(file, bytes, at)
+}
+
+#[cfg(windows)]
+fn write_at(file: &File, mut bytes: &[u8], mut at: u64) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match std::os::windows::fs::FileExt::seek_write(file, bytes, at)? {
+            0 => return Err(io::ErrorKind::WriteZero.into()),
+            written => {
+                bytes = &bytes[written..];
+                at += written as u64;
+            }
+        }
+    }
+    Ok(())
+}
+
 #[cfg(windows)]
 fn read_at(file: &File, mut bytes: &mut [u8], mut at: u64) -> io::Result<()> {
     while !bytes.is_empty() {

@@ -68,6 +68,7 @@ pub(crate) fn processes(setting: &Setting) -> Result<Processes, Failure> {
     };
     processes.confinement = confinement(setting)?;
     processes.level_max = level_max(setting)?;
+    processes.has_helper = !is_writable_beside_haft(setting, &processes);
     processes.trial = Some(setting.paths.data.join("sandbox.tried"));
     processes.background_after = setting.config.background_after().map(Duration::from_millis);
     if let Some(ms) =
@@ -76,6 +77,14 @@ pub(crate) fn processes(setting: &Setting) -> Result<Processes, Failure> {
         processes.timeout = Duration::from_millis(ms);
     }
     Ok(processes)
+}
+
+/// Whether commands may write where haft itself lies, so that they could put a helper beside it.
+fn is_writable_beside_haft(setting: &Setting, processes: &Processes) -> bool {
+    let Ok(own) = std::env::current_exe() else { return true };
+    let roots = [setting.directory.as_path(), setting.project()].into_iter();
+    let mut roots = roots.chain(processes.confinement.writable.iter().map(PathBuf::as_path));
+    roots.any(|root| own.starts_with(root.canonicalize().as_deref().unwrap_or(root)))
 }
 
 fn environment(setting: &Setting) -> Vec<(OsString, OsString)> {

@@ -61,7 +61,7 @@ pub use hosts::{HostGrant, NoHost, is_public};
 pub use profile::{Absent, Access, Caches, Limits, Network, Profile, Protected, Temp};
 pub use refusal::{Refusal, refusals};
 pub use report::{Level, Mechanism, Report, State};
-pub use sandbox::{Confined, Finished, Idle, Sandbox, Watch};
+pub use sandbox::{Confined, Finished, Idle, Sandbox, THIS_PROGRAM, Watch};
 pub use spec::Program;
 
 /// Never returns if this process was started as the sandbox's helper. To be called first thing in `main`, before

@@ -13,6 +13,9 @@ use crate::spec::{Failure, Heard, Program, Spec};
 /// The longest argument or variable that the kernel hands to a program, with its end.
 const TEXT_BYTES_MAX: usize = 128 << 10;
 
+/// The running program as a helper: the link leads to it even if its file was replaced meanwhile.
+pub const THIS_PROGRAM: &str = "/proc/self/exe";
+
 /// What this machine can confine, and how to do it.
 #[derive(Debug, Clone)]
 pub struct Sandbox {

@@ -19,7 +19,7 @@ mod waiting;
 mod wishes;
 
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -72,6 +72,8 @@ pub struct Processes {
     pub level_max: Level,
     /// The file that remembers that this machine was tried, so that not every process has to.
     pub trial: Option<PathBuf>,
+    /// Whether a program beside this one may be the helper: not where commands may write, who could put one there.
+    pub has_helper: bool,
     /// Whether a helper waits for the next command. That is quicker where there is a next one.
     pub keeps_helper: bool,
     sandbox: OnceLock<Sandbox>,
@@ -124,6 +126,7 @@ impl Processes {
             asks_again: false,
             level_max: Level::Namespaces,
             trial: None,
+            has_helper: true,
             keeps_helper: false,
             standby: standby::Standby::default(),
             sandbox: OnceLock::new(),
@@ -146,7 +149,13 @@ impl Processes {
     /// What this machine can confine. It is tried once, when it is first asked.
     pub fn sandbox(&self) -> &Sandbox {
         self.sandbox.get_or_init(|| {
-            let found = self.trial.as_deref().map_or_else(Sandbox::probe, Sandbox::recalled);
+            let own = Path::new(haft_sandbox::THIS_PROGRAM);
+            let found = match (self.trial.as_deref(), self.has_helper) {
+                (Some(file), true) => Sandbox::recalled(file),
+                (Some(file), false) => Sandbox::recalled_with_helper(own, file),
+                (None, true) => Sandbox::probe(),
+                (None, false) => Sandbox::with_helper(own),
+            };
             found.at_most(self.level_max)
         })
     }

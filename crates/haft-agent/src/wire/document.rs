@@ -80,6 +80,11 @@ impl Document {
     }
 }
 
+/// What was to be sent cannot be read from where it lies.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub(crate) struct Unread(pub(crate) io::Error);
+
 /// A document that is being sent. What lies on a disk is read beside everything else that goes on.
 struct Sending {
     /// How much of it is left.
@@ -116,12 +121,12 @@ impl Sending {
 
 impl Body for Sending {
     type Data = Bytes;
-    type Error = io::Error;
+    type Error = Unread;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
+    ) -> Poll<Option<Result<Frame<Bytes>, Unread>>> {
         let next = ready!(self.poll_next(context));
         match &next {
             Some(Ok(bytes)) => self.length -= bytes.len() as u64,
@@ -129,7 +134,7 @@ impl Body for Sending {
             Some(Err(_)) => self.pieces.clear(),
             None => {}
         }
-        Poll::Ready(next.map(|bytes| bytes.map(|bytes| Frame::data(bytes.into()))))
+        Poll::Ready(next.map(|bytes| bytes.map(|bytes| Frame::data(bytes.into())).map_err(Unread)))
     }
 
     fn is_end_stream(&self) -> bool {

@@ -8,7 +8,7 @@ use reqwest::{Client, Method, Response, StatusCode, Url, redirect};
 use serde_json::Value;
 
 use super::carrier::{Arrival, Carrier, Dropped, Inbound, Outbound};
-use super::document::Document;
+use super::document::{Document, Unread};
 use super::fault::{Fault, Report, shown};
 use crate::provider::{Headers, ProviderError};
 
@@ -120,9 +120,10 @@ impl Http {
                 let sent = tokio::time::timeout(self.idle, request.send()).await;
                 let response = match sent {
                     Ok(Ok(response)) => response,
-                    Ok(Err(error)) => {
-                        return Err(self.unreachable(&haft::causes(&error.without_url()), further));
-                    }
+                    Ok(Err(error)) => match lost(&error) {
+                        Some(lost) => return Err(ProviderError::lost(lost)),
+                        None => return Err(self.unreachable(&haft::causes(&error.without_url()), further)),
+                    },
                     Err(_) => {
                         let late = format!("no answer in {} seconds", self.idle.as_secs());
                         return Err(self.unreachable(&late, further));
@@ -223,6 +224,18 @@ impl Http {
             message: message.clone(),
         })
     }
+}
+
+/// Why what was to be sent could not be read, if that is why nothing was.
+fn lost(error: &reqwest::Error) -> Option<&std::io::Error> {
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(error) = cause {
+        if let Some(Unread(error)) = error.downcast_ref() {
+            return Some(error);
+        }
+        cause = error.source();
+    }
+    None
 }
 
 /// Whether a host is this machine, which no proxy should be asked for.

@@ -81,3 +81,53 @@ fn what_leads_other_working_trees_to_a_repository_is_protected_in_it() {
     assert_eq!(std::fs::read_to_string(main.join(".git/worktrees/linked/commondir")).unwrap(), "../..\n");
     assert!(!std::fs::read_to_string(main.join(".git/worktrees/linked/gitdir")).unwrap().contains("evil"));
 }
+
+#[test]
+fn a_repository_that_a_command_made_opens_nothing() {
+    let place = linked();
+    if !is_confined(&place) {
+        return;
+    }
+    let secrets = place.home().join(".ssh");
+    std::fs::create_dir(&secrets).unwrap();
+    std::fs::write(secrets.join("id"), "secret words").unwrap();
+    let store = place.store();
+    let made = "mkdir -p f/worktrees/x; echo 'gitdir: f/worktrees/x' > .git; echo ../../../.git > f/worktrees/x/gitdir; echo ../.. > f/worktrees/x/commondir";
+    let led = format!("ln -s {} f/objects; ln -s {} f/refs", store.display(), secrets.display());
+    for at in [place.ws(), place.outside().join("free")] {
+        std::fs::create_dir_all(&at).unwrap();
+        let script = at.join("make.sh");
+        std::fs::write(&script, format!("{made}\n{led}\n")).unwrap();
+        // As if a command before had done it.
+        let done = Command::new("sh").arg("make.sh").current_dir(&at).status().unwrap();
+        assert!(done.success());
+        std::fs::write(
+            at.join("look.sh"),
+            "cat f/refs/id; cat f/objects/haft.db; echo x > f/refs/new; echo x > f/objects/new\n",
+        )
+        .unwrap();
+        let told = bash(&place, &at, "sh look.sh");
+        assert!(!told.out.contains("secret words") && !told.out.contains("SQLite"), "{}", told.out);
+        assert!(!secrets.join("new").exists() && !store.join("new").exists(), "{}", told.out);
+    }
+}
+
+#[test]
+fn a_working_tree_is_taken_away_once_that_is_agreed_to() {
+    let place = linked();
+    if !is_confined(&place) {
+        return;
+    }
+    let main = place.outside().join("main");
+    git(&main, &["worktree", "add", "-q", "trees/own"]);
+    let mut haft =
+        place.command(&["call", "bash", "command=git worktree remove trees/own", "--allow", "bash"]);
+    let asked = ran(haft.current_dir(&main).output().unwrap());
+    assert!(asked.code == 6 && asked.err.contains("protected_path"), "{} {}", asked.code, asked.err);
+    assert!(main.join("trees/own").exists());
+    haft.args(["--allow", "protected_path"]);
+    let done = ran(haft.output().unwrap());
+    assert!(done.code == 0 && !main.join("trees/own").exists(), "{} {}", done.out, done.err);
+    assert!(!main.join(".git/worktrees/own").exists(), "{}", done.out);
+    assert!(main.join(".git/worktrees/linked/gitdir").exists());
+}

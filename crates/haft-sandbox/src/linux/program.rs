@@ -14,10 +14,10 @@ use std::sync::Arc;
 
 use rustix::fs::{Mode, OFlags, open, openat};
 
+use crate::sandbox::THIS_PROGRAM;
+
 /// The small helper's name.
 const BESIDE: &str = "haft-helper";
-/// The link leads to the running program even if its file was replaced meanwhile.
-const OURSELVES: &str = "/proc/self/exe";
 
 const ANYBODY_WRITES: u32 = 0o002;
 const OTHERS_WRITE: u32 = 0o022;
@@ -34,7 +34,7 @@ pub(crate) struct Helpers {
 impl Helpers {
     /// The small one, if there is one to be trusted, and this program.
     pub(crate) fn of_this_program() -> Helpers {
-        Helpers { beside: beside().ok(), own: Helper::At(OURSELVES.into()) }
+        Helpers { beside: beside().ok(), own: Helper::At(THIS_PROGRAM.into()) }
     }
 
     pub(crate) fn only(program: &Path) -> Helpers {
@@ -78,7 +78,7 @@ impl Helper {
                 format!("/proc/self/fd/{}", held.file.as_raw_fd()).into()
             }
             // Somebody has put a new one there.
-            Helper::Held(_) => OURSELVES.into(),
+            Helper::Held(_) => THIS_PROGRAM.into(),
         }
     }
 
@@ -94,7 +94,7 @@ impl Helper {
     pub(super) fn described(&self, judge: impl Fn(&Helper) -> Result<(), String>) -> String {
         match self {
             Helper::Held(held) => held.path.display().to_string(),
-            Helper::At(path) if path != Path::new(OURSELVES) => path.display().to_string(),
+            Helper::At(path) if path != Path::new(THIS_PROGRAM) => path.display().to_string(),
             Helper::At(_) => match beside().and_then(|helper| judge(&helper)) {
                 Ok(()) => "this program itself".to_owned(),
                 Err(why) => format!("this program itself ({BESIDE} would start sooner: {why})"),
@@ -133,7 +133,7 @@ impl Made {
 
 /// The small helper that lies in the directory of this program, or why there is none to use.
 fn beside() -> Result<Helper, String> {
-    let own = fs::read_link(OURSELVES).map_err(|error| format!("this program is not found: {error}"))?;
+    let own = fs::read_link(THIS_PROGRAM).map_err(|error| format!("this program is not found: {error}"))?;
     let directory = own.parent().ok_or("this program is in no directory")?;
     let path = directory.join(BESIDE);
     let flags = OFlags::PATH | OFlags::CLOEXEC;

@@ -10,7 +10,7 @@ use super::lacking::Reached;
 use super::wishes::{Widened, WishError, Wishes, holds};
 use super::{Processes, ProfileName};
 use crate::shell::{CommandTarget, Touch};
-use crate::workspace::{Place, ResolveError, Workspace};
+use crate::workspace::{Place, Workspace};
 
 /// A script and the profile it runs under.
 #[derive(Debug)]
@@ -36,10 +36,7 @@ impl ConfinedCommand {
         command: CommandTarget,
         wishes: Wishes,
     ) -> Result<ConfinedCommand, WishError> {
-        if let Some(path) = command.withheld(workspace) {
-            let path = haft::visible(&path.to_string_lossy());
-            return Err(ResolveError::Withheld { path }.into());
-        }
+        command.check(workspace)?;
         let confinement = &processes.confinement;
         let profile = located(processes, workspace);
         let none = (Vec::new(), Vec::new(), Vec::new());
@@ -150,9 +147,6 @@ fn located(processes: &Processes, workspace: &Workspace) -> Profile {
     if processes.confinement.profile == ProfileName::ReadOnly {
         profile.readable.extend(roots.map(Path::to_owned));
     }
-    if processes.confinement.profile == ProfileName::WorkspaceWrite {
-        profile.writable.extend(workspace.written_by_git());
-    }
     if let Some(home) = &processes.home {
         profile = profile.with_home(home);
     }
@@ -160,6 +154,12 @@ fn located(processes: &Processes, workspace: &Workspace) -> Profile {
     profile.limits.memory_bytes = processes.confinement.memory_bytes.or(profile.limits.memory_bytes);
     for path in &processes.confinement.writable {
         profile = with_writable(profile, processes, path);
+    }
+    if processes.confinement.profile == ProfileName::WorkspaceWrite {
+        // Where a command could have made it, it is no proof of anything.
+        let is_new = |path: &PathBuf| !profile.writable.iter().any(|root| path.starts_with(root));
+        let written: Vec<PathBuf> = workspace.written_by_git().into_iter().filter(is_new).collect();
+        profile.writable.extend(written);
     }
     for directory in between(workspace) {
         profile = profile.with_protected(directory);
@@ -169,6 +169,11 @@ fn located(processes: &Processes, workspace: &Workspace) -> Profile {
     profile.protected.extend(processes.configuration.iter().map(|path| whole(path)));
     let guarded = workspace.guarded().paths();
     profile.protected.extend(guarded.map(|path| Protected { path, absent: Absent::Remove }));
+    // Whatever was configured: what is nobody's is no command's.
+    let is_somebodys =
+        |path: &PathBuf| !workspace.is_withheld(&path.canonicalize().unwrap_or_else(|_| path.clone()));
+    profile.writable.retain(is_somebodys);
+    profile.readable.retain(is_somebodys);
     profile
 }
 
@@ -227,7 +232,11 @@ fn allow_what_is_agreed(
         }
     }
     let changed = command.protected(workspace);
-    profile.protected.retain(|protected| !changed.iter().any(|path| holds(&protected.path, path)));
+    // To agree to what a directory of git's leads to is to agree to all that is protected in it.
+    let is_agreed = |protected: &Path, path: &PathBuf| {
+        holds(protected, path) || path.ends_with(".git/worktrees") && protected.starts_with(path)
+    };
+    profile.protected.retain(|protected| !changed.iter().any(|path| is_agreed(&protected.path, path)));
     profile
 }
 

@@ -174,6 +174,15 @@ fn arguments(command: &Command, found: &mut Vec<FileEffect>) {
     if name == "git" && subcommand(name, words) == Some("config") && command.why.contains(&Why::Writes) {
         add(found, command, ".git/config", Touch::Changes);
     }
+    // These take away or lead elsewhere what other working trees are found by.
+    if name == "git" && subcommand(name, words) == Some("worktree") {
+        let leads = |word: &Word| {
+            word.known().is_none_or(|word| ["remove", "move", "prune", "repair"].contains(&word))
+        };
+        if words.iter().any(leads) {
+            add(found, command, ".git/worktrees", Touch::Changes);
+        }
+    }
     let mut is_programmed = PROGRAMMED.contains(&name) && !is_program_an_option(words);
     for (at, word) in words.iter().enumerate() {
         let is_message = at > 0 && is_text_option(name, words[at - 1].text());

@@ -50,11 +50,17 @@ impl CommandTarget {
         agreed_outside(workspace, &self.analysis)
     }
 
-    /// A file that it names and that no command may have.
-    pub(crate) fn withheld(&self, workspace: &Workspace) -> Option<PathBuf> {
+    /// Whether it may be run at all, whoever agrees.
+    ///
+    /// # Errors
+    /// Where it names a file that no command may have.
+    pub fn check(&self, workspace: &Workspace) -> Result<(), ResolveError> {
         let workdir = self.workdir.real();
         let is_there = workspace.is_withheld(workdir).then(|| workdir.to_owned());
-        is_there.or_else(|| withheld(workspace, &self.analysis))
+        match is_there.or_else(|| withheld(workspace, &self.analysis)) {
+            Some(path) => Err(ResolveError::Withheld { path: visible(&path.to_string_lossy()) }),
+            None => Ok(()),
+        }
     }
 
     /// The protected paths that it may change once it is agreed to.

@@ -72,7 +72,9 @@ pub(super) fn find(workspace: &Workspace) -> Guarded {
         // What nobody may touch anyway needs no question.
         let secrets = haft_sandbox::secrets(home).filter(|path| !workspace.is_withheld(path));
         secrets.for_each(|path| search.guard(&path));
-        OF_HOME.iter().chain(FILES).for_each(|name| search.guard(&home.join(name)));
+        // A repository of dotfiles is as any other.
+        let files = FILES.iter().filter(|name| **name != ".git");
+        OF_HOME.iter().chain(files).for_each(|name| search.guard(&home.join(name)));
     }
     let (base, directory) = (workspace.base(), workspace.directory());
     let levels = directory.ancestors().take_while(|level| level.starts_with(base) && *level != base);

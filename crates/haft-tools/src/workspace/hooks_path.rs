@@ -72,7 +72,8 @@ fn held(directory: &Path) -> impl Iterator<Item = PathBuf> {
 /// What leads the other working trees of a repository to it and configures them.
 fn worktrees(directory: &Path) -> impl Iterator<Item = PathBuf> {
     const LEADING: [&str; 3] = ["commondir", "gitdir", "config.worktree"];
-    let worktrees = std::fs::read_dir(directory).into_iter().flatten().flatten().take(MODULES_MAX);
+    let directory = resolve::canonical(directory).map(|(real, _)| real);
+    let worktrees = directory.into_iter().flat_map(std::fs::read_dir).flatten().flatten().take(MODULES_MAX);
     worktrees.flat_map(|entry| LEADING.map(|name| entry.path().join(name)))
 }
 

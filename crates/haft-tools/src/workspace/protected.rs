@@ -111,7 +111,10 @@ fn is_of_git(names: &[String]) -> bool {
     let rest = &names[at + 1..];
     let is_attributes =
         matches!(rest, [.., info, attributes] if info == "info" && attributes == "attributes");
-    rest.iter().any(|name| name == "hooks")
+    // What leads other working trees to the repository lies in it.
+    let is_worktrees = matches!(rest, [worktrees] if worktrees == "worktrees");
+    is_worktrees
+        || rest.iter().any(|name| name == "hooks")
         || rest.last().is_some_and(|last| OF_GIT.contains(&last.as_str()))
         || is_attributes
 }

@@ -12,6 +12,7 @@ use crate::cli::ConsentArgs;
 use crate::exit::{Exit, Failure};
 use crate::location::{open_store, ruleset};
 use crate::setting::Setting;
+use crate::skills;
 
 /// Prints the decision, and leaves with 0 for allow, 5 for deny and 6 for ask.
 pub(super) async fn check(
@@ -140,9 +141,12 @@ async fn decided(
         true => {
             let workspace = Workspace::open(&setting.directory, setting.worktree.as_deref())
                 .map_err(|error| Failure::new(Exit::Usage, error))?
+                .withholding(&setting.paths.own(), &[skills::installed(setting)])
                 .guarding(setting.guarding());
             let home = setting.env.home();
-            CommandTarget::new(&workspace, resource, None, home).map_err(Failure::usage)?.questions()
+            let target = CommandTarget::new(&workspace, resource, None, home).map_err(Failure::usage)?;
+            target.check(&workspace).map_err(Failure::usage)?;
+            target.questions()
         }
         false => vec![Question::new(action, Resource::new(resource))],
     };
