@@ -111,7 +111,11 @@ impl Setting {
         for warning in config.warnings() {
             terminal.note(&format!("{} {warning}", terminal.err().yellow("warning:")));
         }
-        let agent = agent(globals, &config)?;
+        let mut agent = agent(globals, &config)?;
+        if fault.is_some() && config.agent(agent.as_str()).is_err() {
+            // Only the project may have described it, and nobody is to work under it now.
+            agent = AgentId::parse(config::DEFAULT_AGENT).map_err(Failure::usage)?;
+        }
         let (pure, config) = (globals.pure, Arc::new(config));
         let setting =
             Setting { terminal, env, paths, directory, worktree, trusted, pure, config, agent, session };

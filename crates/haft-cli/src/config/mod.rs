@@ -41,7 +41,7 @@ use std::sync::Arc;
 
 use haft::permission::{Layer, Origin, Rule, Ruleset};
 
-pub(crate) use agents::{Agent, AgentError, AgentMode};
+pub(crate) use agents::{Agent, AgentError, AgentMode, DEFAULT_AGENT};
 pub(crate) use defaults::{GUARDED, PERSONS};
 pub(crate) use discover::{Directory, directories, persons};
 pub(crate) use error::{ConfigError, Located};

@@ -100,6 +100,20 @@ fn the_persons_own_configuration_holds_where_the_projects_cannot_be_read() {
 }
 
 #[test]
+fn an_agent_that_only_the_project_describes_stops_no_undo() {
+    let place = Place::new();
+    place.global_config(r#"{ "default_agent": "reviewer" }"#);
+    place.file(".opencode/agent/reviewer.md", "Review.");
+    assert_eq!(place.run(&["trust"]).code, 0);
+    let broken = ["call", "write", "filePath=haft.jsonc", "content={ broken", "--yes"];
+    let ran = place.run(&broken);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let undone = place.run(&["undo", "--yes"]);
+    assert_eq!(undone.code, 0, "{}", undone.err);
+    assert!(!place.ws().join("haft.jsonc").exists());
+}
+
+#[test]
 fn a_file_that_may_not_be_read_stops_no_undo() {
     let place = Place::new();
     place.file("b.txt", "x");
