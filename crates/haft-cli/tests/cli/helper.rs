@@ -51,6 +51,19 @@ impl Installed {
 }
 
 #[test]
+fn no_helper_is_looked_for_where_commands_may_write() {
+    let installed = Installed::new(&[(HAFT, "haft"), (HELPER, "haft-helper")]);
+    assert_eq!(installed.who(), "haft-helper");
+    // The same two, in the project that haft is started in.
+    let mut haft = Command::new(installed.at("haft"));
+    let plain = installed.place.command(&["call", "bash", WHO, "description=d", "--yes"]);
+    haft.args(plain.get_args()).current_dir(installed.at("."));
+    haft.env_clear().envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let told = ran(haft.output().unwrap());
+    assert!(told.out.trim().ends_with("/haft"), "{} {}", told.out, told.err);
+}
+
+#[test]
 fn the_helper_beside_haft_is_used() {
     let installed = Installed::new(&[(HAFT, "haft"), (HELPER, "haft-helper")]);
     assert_eq!(installed.who(), "haft-helper");
