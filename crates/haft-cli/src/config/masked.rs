@@ -29,9 +29,7 @@ pub(super) fn masked(text: &str, part: Range<usize>, secrets: &[Range<usize>]) -
 
 /// Where secrets stand in a text, in order.
 pub(super) fn secrets(text: &str) -> Vec<Range<usize>> {
-    let mut scan = Scan { text, at: 0, tables: Vec::new(), named: None, key: None, found: Vec::new() };
-    scan.run();
-    let mut found = scan.found;
+    let mut found = Scan::new(text, false).run();
     found.extend(key_places(text));
     found.sort_by_key(|range| range.start);
     found
@@ -46,18 +44,72 @@ struct Table {
 struct Scan<'t> {
     text: &'t str,
     at: usize,
+    /// Whether all of the text is a comment, in which there are no others.
+    is_comment: bool,
+    line: Line,
     tables: Vec<Table>,
     /// A word that may turn out to be a key.
     named: Option<&'t str>,
     /// The key whose value comes now, or came before in the same line.
-    key: Option<&'t str>,
+    key: Option<Key>,
     found: Vec<Range<usize>>,
 }
 
+/// A key whose value is expected.
+struct Key {
+    /// Whether it names a secret.
+    is_secret: bool,
+    /// How far its line is indented.
+    indent: usize,
+    /// Whether something was taken for its value.
+    has_value: bool,
+}
+
+impl Key {
+    fn new(name: &str, indent: usize) -> Key {
+        // A pattern such as `*.key` names files.
+        let is_plain = |key: &str| key.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'));
+        let is_secret = is_plain(name) && is_secret_name(name)
+            || SECRET_TABLES.iter().any(|table| name.eq_ignore_ascii_case(table));
+        Key { is_secret, indent, has_value: false }
+    }
+}
+
+/// The line that is read.
+#[derive(Default)]
+struct Line {
+    start: usize,
+    /// How far it is indented, once something but space was read of it.
+    indent: Option<usize>,
+}
+
 impl<'t> Scan<'t> {
-    fn run(&mut self) {
+    fn new(text: &'t str, is_comment: bool) -> Scan<'t> {
+        Scan {
+            text,
+            at: 0,
+            is_comment,
+            line: Line::default(),
+            tables: Vec::new(),
+            named: None,
+            key: None,
+            found: Vec::new(),
+        }
+    }
+
+    /// Where secrets stand by their keys.
+    fn run(mut self) -> Vec<Range<usize>> {
         while let Some(byte) = self.text.as_bytes().get(self.at).copied() {
             let rest = &self.text[self.at..];
+            let is_comment = rest.starts_with("//") || rest.starts_with("/*");
+            if !byte.is_ascii_whitespace() && !is_comment && self.line.indent.is_none() {
+                // An entry of a list in YAML: what it holds is indented further.
+                if byte == b'-' && rest[1..].starts_with(char::is_whitespace) {
+                    self.at += 1;
+                    continue;
+                }
+                self.begin_line();
+            }
             match byte {
                 b'{' if rest.starts_with("{env:") || rest.starts_with("{file:") => self.word(),
                 b'{' | b'[' => {
@@ -71,28 +123,50 @@ impl<'t> Scan<'t> {
                 }
                 b',' => self.separate(),
                 b':' | b'=' => {
-                    self.key = self.named.take().or(self.key);
+                    match self.named.take() {
+                        Some(name) => self.begin_value(name),
+                        None => self.note_value(false),
+                    }
                     self.at += 1;
                 }
-                // What follows the value of a key in another line is not its value any longer.
-                b'\n' if self.named.is_none() && self.key.is_some() && self.has_value() => self.separate(),
-                b'/' if rest.starts_with("//") || rest.starts_with("/*") => self.comment(),
+                b'\n' => {
+                    self.at += 1;
+                    self.line = Line { start: self.at, indent: None };
+                }
+                _ if is_comment && self.is_comment => self.at += 1,
+                _ if is_comment => self.comment(),
                 b'"' | b'\'' => self.string(byte),
                 _ if byte.is_ascii_whitespace() => self.at += 1,
                 _ => self.word(),
             }
+        }
+        self.found
+    }
+
+    /// What follows the value of a key in another line is not its value any longer, unless it is indented further where
+    /// nothing else shows what belongs together. It is enough to know that of secrets.
+    fn begin_line(&mut self) {
+        let indent = self.at - self.line.start;
+        self.line.indent = Some(indent);
+        let is_open = self.tables.is_empty() && self.is_secret();
+        if self.key.as_ref().is_some_and(|key| key.has_value && !(is_open && indent > key.indent)) {
+            (self.named, self.key) = (None, None);
+        }
+    }
+
+    fn begin_value(&mut self, name: &str) {
+        self.key = Some(Key::new(name, self.line.indent.unwrap_or_default()));
+    }
+
+    fn note_value(&mut self, has_value: bool) {
+        if let Some(key) = &mut self.key {
+            key.has_value = has_value;
         }
     }
 
     fn separate(&mut self) {
         (self.named, self.key) = (None, None);
         self.at += 1;
-    }
-
-    /// Whether something stands between the colon and the end of this line.
-    fn has_value(&self) -> bool {
-        let line = self.text[..self.at].rsplit('\n').next().unwrap_or_default();
-        !line.trim_end().ends_with([':', '='])
     }
 
     /// What was commented out is a text of its own.
@@ -103,10 +177,13 @@ impl<'t> Scan<'t> {
             false => rest[2..].find("*/").map_or(rest.len(), |end| end + 4),
         };
         let inside = self.at + 2..self.at + length.max(2);
-        let found = secrets(&self.text[inside.clone()]);
+        let found = Scan::new(&self.text[inside.clone()], true).run();
         self.found
             .extend(found.into_iter().map(|range| range.start + inside.start..range.end + inside.start));
         self.at += length.max(2);
+        if let Some(last) = self.text[inside.clone()].rfind('\n') {
+            self.line = Line { start: inside.start + last + 1, indent: None };
+        }
     }
 
     /// A string, which ends at the end of its line at the latest.
@@ -134,30 +211,43 @@ impl<'t> Scan<'t> {
         };
         let rest = &self.text[self.at..];
         let first = rest.chars().next().map_or(1, char::len_utf8);
+        // In YAML the rest of the line is a comment; whoever wrote it may have meant it as the value.
+        let is_remark = rest.starts_with('#') && self.is_secret();
         let length = match rest.starts_with("{env:") || rest.starts_with("{file:") {
+            _ if is_remark => rest.find('\n').unwrap_or(rest.len()),
             true => rest.find(['}', '\n']).map_or(rest.len(), |end| end + 1),
             false => rest[first..].find(is_end).map_or(rest.len(), |end| first + end),
         };
         let range = self.at..self.at + length;
         self.at = range.end;
         match &self.text[range.clone()] {
-            "true" | "false" | "null" => {}
-            _ => self.take(range),
+            "true" | "false" | "null" => self.note_value(true),
+            word if is_value && announces_block(word) => {}
+            word if is_value && !self.is_secret() && word.len() > 1 && word.ends_with(':') => {
+                self.begin_value(&word[..word.len() - 1]);
+            }
+            _ => {
+                let had_value = self.key.as_ref().is_some_and(|key| key.has_value);
+                self.take(range);
+                self.note_value(had_value || !is_remark);
+            }
         }
     }
 
     /// A string or a word: a key, or a value that may be secret.
     fn take(&mut self, range: Range<usize>) {
         let word = &self.text[range.clone()];
-        if let (None, Some(name)) = (self.key, self.named) {
+        if let (None, Some(name)) = (&self.key, self.named) {
             // Two words side by side: the colon is what is missing.
-            self.key = Some(name);
+            self.begin_value(name);
         }
         let in_list = self.tables.last().is_some_and(|table| table.is_list);
-        match (self.key, in_list) {
+        match (&self.key, in_list) {
             (None, false) => self.named = Some(word),
             (Some(_), _) | (None, true) => {
-                self.named = None;
+                // One more word may be the next key, if the comma is what is missing. What is secret stays so.
+                self.named = (self.key.is_some() && !self.is_secret()).then_some(word);
+                self.note_value(true);
                 if self.is_secret() && !is_reference(word) && !range.is_empty() {
                     self.found.push(range);
                 } else if let Some(password) = password_in(word) {
@@ -170,14 +260,15 @@ impl<'t> Scan<'t> {
 
     /// Whether what stands here is secret by the key or by the table it stands in.
     fn is_secret(&self) -> bool {
-        // A pattern such as `*.key` names files.
-        let is_plain = |key: &str| key.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'));
-        let says_so = |key: &str| {
-            is_plain(key) && is_secret_name(key)
-                || SECRET_TABLES.iter().any(|table| key.eq_ignore_ascii_case(table))
-        };
-        self.tables.last().is_some_and(|table| table.is_secret) || self.key.is_some_and(says_so)
+        self.tables.last().is_some_and(|table| table.is_secret)
+            || self.key.as_ref().is_some_and(|key| key.is_secret)
     }
+}
+
+/// Whether a word says that the value stands in the lines that follow, as YAML has it.
+fn announces_block(word: &str) -> bool {
+    let rest = word.strip_prefix(['|', '>']);
+    rest.is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit() || matches!(c, '+' | '-')))
 }
 
 /// Whether a value is nothing but a reference, which tells where the secret is and not what it is.
@@ -210,6 +301,21 @@ mod tests {
             ),
             (r#"{"tokens": ["hunter2", "3"], "a": ["b"]}"#, r#"{"tokens": ["…", "…"], "a": ["b"]}"#),
             ("{\"apiKey\":\n\"hunter2\"}", "{\"apiKey\":\n\"…\"}"),
+            ("\"apiKey\": // mine\n\"hunter2\" \"x\": 1", "\"apiKey\": // mine\n\"…\" \"…\": …"),
+            ("{\"apiKey\": /* mine\n */\n\"hunter2\"}", "{\"apiKey\": /* mine\n */\n\"…\"}"),
+            ("\"apiKey\":\n\n\"hunter2\"", "\"apiKey\":\n\n\"…\""),
+            ("\"apiKey\"\n// mine\n: \n \n\"hunter2\"", "\"apiKey\"\n// mine\n: \n \n\"…\""),
+            ("apiKey: |\n  hunter2\n\n  hunter3\nmode: all", "apiKey: |\n  …\n\n  …\nmode: all"),
+            ("apiKey: >-\nhunter2\nmode: all", "apiKey: >-\n…\nmode: all"),
+            ("apiKey: # mine\nhunter2\nmode: all", "apiKey: …\n…\nmode: all"),
+            ("tokens:\n- hunter2\n- hunter3\nmode: all", "tokens:\n- …\n- …\nmode: all"),
+            ("- apiKey: hunter2\n  mode: all", "- apiKey: …\n  mode: all"),
+            ("mine:\n  apiKey: hunter2\n  mode: all", "mine:\n  apiKey: …\n  mode: all"),
+            (r#"{"a": "b" "apiKey": "hunter2"}"#, r#"{"a": "b" "apiKey": "…"}"#),
+            (
+                "{} //// apiKey: hunter2\n/* /* \"apiKey\": \"hunter2\"",
+                "{} //// apiKey: …\n/* /* \"apiKey\": \"…\"",
+            ),
             (r#"{"a": 1, // "apiKey": "hunter2""#, r#"{"a": 1, // "apiKey": "…""#),
             (r#"{"url": "https://me:hunter2@host/x"}"#, r#"{"url": "https://me:…@host/x"}"#),
             ("{\"a\": \"sk-ant-abcdefghijklmnopqrstuvwxyz\"}", "{\"a\": \"…\"}"),
@@ -233,6 +339,19 @@ mod tests {
             "ü: é",
         ] {
             assert_eq!(shown(plain), plain);
+        }
+    }
+
+    #[test]
+    fn no_text_is_too_much() {
+        let long = "\"a\":".repeat(10_000);
+        let parts = ["//\n", "/**/", "{", "\n", ":", " ", "- ", "|\n", "#", "a: ", "\"", &long];
+        let sized = ["/", "/*"].map(|part| (part, 1 << 20)).into_iter();
+        for (part, size) in sized.chain(parts.map(|part| (part, 1 << 17))) {
+            for before in ["{ \"permision\": {} } //", "apiKey:", "/*", ""] {
+                let text = format!("{before}{}", part.repeat(size / part.len()));
+                assert!(shown(&text).starts_with(before));
+            }
         }
     }
 
