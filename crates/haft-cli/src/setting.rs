@@ -61,13 +61,17 @@ impl Setting {
 
     /// For a command that needs no rules of the project: where they cannot be read, it goes on without them.
     pub(crate) fn load_anyway(globals: &Globals, terminal: Terminal) -> Result<Setting, Failure> {
+        let why = "this command needs no rules of the project, and goes on with your own configuration";
+        Setting::load_despite(globals, terminal, why)
+    }
+
+    /// For a command that goes on where the rules of the project cannot be read, and tells the person why.
+    pub(crate) fn load_despite(globals: &Globals, terminal: Terminal, why: &str) -> Result<Setting, Failure> {
         let (setting, fault) = Setting::load_or_persons(globals, terminal)?;
         if let Some(fault) = fault {
             let warning = terminal.err().yellow("warning:");
             terminal.note(&format!("{warning} {}", haft::visible_lines(&fault.message())));
-            terminal.note(
-                "note: this command needs no rules of the project, and goes on with your own configuration",
-            );
+            terminal.note(&format!("note: {why}"));
         }
         Ok(setting)
     }

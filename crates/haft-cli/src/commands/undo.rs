@@ -17,11 +17,14 @@ use crate::terminal::Terminal;
 
 /// The tool that undoes.
 const TOOL: &str = "undo";
+/// Why it goes on although what the project denies is not known: who broke the configuration can take that back.
+const WITHOUT_RULES: &str = "the project's rules could not be looked at, so what they deny does not stop this; undo goes on \
+                             under your own rules, since it only puts back what was there";
 /// So many calls of a session are undone at once.
 const CALLS_MAX: usize = 10_000;
 
 pub(crate) async fn run(globals: &Globals, terminal: Terminal, args: &UndoArgs) -> Result<Exit, Failure> {
-    let setting = Setting::load_anyway(globals, terminal)?;
+    let setting = Setting::load_despite(globals, terminal, WITHOUT_RULES)?;
     let store = open_store(&setting)?;
     let calls = chosen(&store, &setting, globals, args)?;
     store.close().await;

@@ -86,6 +86,24 @@ fn a_call_that_breaks_the_configuration_is_taken_back() {
 }
 
 #[test]
+fn an_undo_obeys_the_rules_of_the_project_and_says_where_it_could_not() {
+    let place = Place::new();
+    assert_eq!(place.run(&["trust"]).code, 0);
+    assert_eq!(place.run(&["call", "write", "filePath=a.txt", "content=one", "--yes"]).code, 0);
+    place.file("haft.jsonc", r#"{ "permission": { "edit": "deny" } }"#);
+    let denied = place.run(&["undo", "--yes"]);
+    assert!(denied.code != 0 && place.ws().join("a.txt").exists(), "{} {}", denied.out, denied.err);
+    // Nobody can tell what this denies.
+    place.file("haft.jsonc", r#"{ "permission": { "edit": "deny" "#);
+    let undone = place.run(&["undo", "--yes"]);
+    assert!(undone.code == 0 && !place.ws().join("a.txt").exists(), "{} {}", undone.out, undone.err);
+    assert!(undone.err.contains("the project's rules could not be looked at"), "{}", undone.err);
+    assert!(!undone.err.contains("needs no rules"), "{}", undone.err);
+    let log = place.run(&["log"]);
+    assert!(log.code == 0 && log.err.contains("needs no rules of the project"), "{}", log.err);
+}
+
+#[test]
 fn the_persons_own_configuration_holds_where_the_projects_cannot_be_read() {
     let place = Place::new();
     place.file("haft.jsonc", "{ broken");
