@@ -130,6 +130,8 @@ const handle = async ({ id, method, params, result }) => {
     }
     case "textDocument/hover":
       if (on("mute")) return;
+      // It reads everything anew whenever it is asked.
+      if (on("rereads")) { isReading = true; status(); }
       if (isReading) { reply(id, null); return read(); }
       if (on("dies-when-asked")) process.exit(7);
       if (on("dies-once") && once("died")) process.exit(7);

@@ -131,6 +131,9 @@ fn what_a_server_says_is_passed_on_and_what_it_asks_is_answered() {
     assert_eq!(bench.completed("lsp", hover(&bench)).metadata["result"].as_array().unwrap().len(), 1);
     let Some(bench) = faking(&["reading"]) else { return };
     assert_eq!(bench.completed("lsp", hover(&bench)).metadata["result"].as_array().unwrap().len(), 1);
+    let Some(bench) = faking(&["rereads"]) else { return };
+    let said = bench.rejected("lsp", hover(&bench));
+    assert!(said.contains("it is still reading the project") && said.contains("try again"), "{said}");
     let said = bench.rejected("lsp", bench.question("goToImplementation", "a.fake", "here"));
     assert!(said.contains("fake does not offer goToImplementation"), "{said}");
     let said = bench.rejected("lsp", bench.question("outgoingCalls", "a.fake", "here"));

@@ -75,6 +75,22 @@ fn a_server_that_was_seen_to_speak_again_is_heard_out_from_then_on() {
 }
 
 #[test]
+fn a_server_that_found_nothing_twice_is_heard_out_at_the_first_bad_edit() {
+    if is_missing("node") {
+        return;
+    }
+    let limits = LspLimits { settling: Duration::from_secs(3), ..With::default().limits };
+    let (entries, profile) = (vec![fake("fake", &["again"])], ProfileName::FullAccess);
+    let bench = Bench::with(With { entries, profile, limits, ..With::default() });
+    bench.file("a.fake", "fine\n");
+    bench.file("go", "");
+    bench.completed("lsp", bench.question("hover", "a.fake", "fine"));
+    until("it speaks again", || bench.heard().contains(&"spoke again".to_owned()));
+    let told = bench.edit("a.fake", "fine", "bad deep");
+    assert_eq!(told, block(&bench, "a.fake", "ERROR [1:1] this line is bad: bad deep"));
+}
+
+#[test]
 fn what_is_about_the_text_before_is_no_answer() {
     let Some(bench) = faking(&["behind"]) else { return };
     bench.file("a.fake", "bad old\nfine\n");

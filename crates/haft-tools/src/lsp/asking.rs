@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::client::Client;
 use super::position::{self, OutsideText};
 use super::servers::Known;
-use super::shared::RequestError;
+use super::shared::{RequestError, State};
 use super::{LanguageServers, StartError, address, text_on_disk};
 use crate::blocking::blocking;
 
@@ -267,18 +267,23 @@ async fn patiently(
 ) -> Result<Value, RequestError> {
     let mut attempt = 0;
     loop {
-        match client.request(method, params, limit).await {
+        let reading = |state: &State| (state.is_unready, state.readings);
+        let before = reading(&client.state());
+        let answer = client.request(method, params, limit).await;
+        // It may have said so, and the contrary, while it was asked.
+        let is_unready = before.0 || before != reading(&client.state());
+        match answer {
             Err(RequestError::Refused { code, .. })
                 if CHANGED_MIND.contains(&code) && attempt < CHANGED_MIND_MAX =>
             {
                 attempt += 1;
                 tokio::time::sleep(CHANGED_MIND_PAUSE).await;
             }
-            Ok(answer)
-                if client.state().is_unready
-                    && attempt < CHANGED_MIND_MAX
-                    && listed(answer.clone()).is_empty() =>
-            {
+            Ok(answer) if is_unready && listed(answer.clone()).is_empty() => {
+                // That it has not read the project is no answer to what is in it.
+                if attempt == CHANGED_MIND_MAX {
+                    return Err(RequestError::StillReading);
+                }
                 attempt += 1;
                 let read = tokio::time::timeout(limit, client.has_read_project()).await;
                 read.map_err(|_| RequestError::TimedOut(limit))?;

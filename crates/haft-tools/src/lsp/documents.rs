@@ -20,6 +20,8 @@ const OPEN_MAX: usize = 64;
 #[derive(Default)]
 pub(super) struct Documents {
     open: HashMap<PathBuf, Document>,
+    /// The last versions of the files that were closed. What is said about them may arrive when they are open again.
+    closed: HashMap<PathBuf, i32>,
     /// Counts uses.
     clock: u64,
     /// How this server was seen to speak.
@@ -31,6 +33,8 @@ pub(super) struct Documents {
 /// An open file.
 pub(super) struct Document {
     pub(super) version: i32,
+    /// The version that it was opened with.
+    first: i32,
     pub(super) text: Arc<str>,
     /// When this version was sent.
     pub(super) sent: Instant,
@@ -117,12 +121,15 @@ impl Documents {
             return (document.version, vec![("textDocument/didChange", changed)]);
         }
         let mut notices: Notices = self.make_room().into_iter().collect();
+        let before = self.closed.remove(path);
+        let version = before.unwrap_or(0) + 1;
         let document = Document {
-            version: 1,
+            version,
+            first: version,
             text: text.into(),
             sent: Instant::now(),
             fence: Fence::None,
-            is_behind: false,
+            is_behind: before.is_some(),
             heard_out: 0,
             stamp,
             used: clock,
@@ -131,10 +138,11 @@ impl Documents {
         };
         self.open.insert(path.to_owned(), document);
         let language = servers::language(path);
-        let opened =
-            json!({ "textDocument": { "uri": uri, "languageId": language, "version": 1, "text": text } });
+        let opened = json!({
+            "textDocument": { "uri": uri, "languageId": language, "version": version, "text": text },
+        });
         notices.push(("textDocument/didOpen", opened));
-        (1, notices)
+        (version, notices)
     }
 
     pub(super) fn get(&self, path: &Path) -> Option<&Document> {
@@ -155,7 +163,8 @@ impl Documents {
 
     /// Closes a file. Returns what has to be sent.
     pub(super) fn close(&mut self, path: &Path) -> Option<(&'static str, Value)> {
-        self.open.remove(path)?;
+        let closed = self.open.remove(path)?;
+        self.closed.insert(path.to_owned(), closed.version);
         Some(("textDocument/didClose", json!({ "textDocument": { "uri": address::of(path) } })))
     }
 
@@ -181,6 +190,10 @@ impl Documents {
         if document.version == 1 {
             self.habits.note_opening(fence);
         } else if self.habits.is_of_text_before(fence) {
+            // What is left from before it was closed, or that it was: it is of no use.
+            if document.version == document.first {
+                return;
+            }
             return self.find_of_text_before(path, diagnostics, units);
         }
         let spoken = document.found.clone().filter(|found| found.version == document.version);
@@ -188,11 +201,12 @@ impl Documents {
         let Some(found) = self.open.get_mut(path).and_then(|open| open.found.as_mut()) else { return };
         found.is_early = fence == Fence::Ahead;
         let Some(spoken) = spoken.filter(|spoken| !spoken.is_certain) else { return };
-        match spoken.problems == found.problems {
+        let is_same = spoken.problems == found.problems;
+        if is_same {
             // Nobody waits longer because it says so once more.
-            true => found.at = spoken.at,
-            false => self.habits.speaks_again = true,
+            found.at = spoken.at;
         }
+        self.habits.speaks_again |= version.is_none() || !is_same;
     }
 
     /// Takes what the server found, by itself or when asked. What is about a file that is not open, or about a version
@@ -208,7 +222,7 @@ impl Documents {
             return;
         }
         let is_first = document.found.as_ref().is_none_or(|found| found.version < document.version);
-        if document.version > 1 && is_first {
+        if document.version > document.first && is_first {
             self.slowest = self.slowest.max(document.sent.elapsed());
         }
         document.found = Some(Found {
@@ -226,7 +240,7 @@ impl Documents {
         let before = document.version - 1;
         let problems: Arc<[Problem]> = problems::errors(diagnostics, &document.text, units).into();
         let of_before = document.found.as_ref().filter(|found| found.version == before);
-        if of_before.is_some_and(|found| found.problems != problems) {
+        if of_before.is_some_and(|found| !found.is_certain || found.problems != problems) {
             self.habits.speaks_again = true;
         }
         document.is_behind = false;
@@ -275,6 +289,46 @@ mod tests {
         assert!(documents.get(path).unwrap().found.as_ref().is_some_and(|found| found.problems.is_empty()));
         documents.find(Path::new("/p/other.rs"), Some(2), &json!([]), Units::Utf16);
         assert!(documents.get(Path::new("/p/other.rs")).is_none());
+    }
+
+    fn says(documents: &mut Documents, path: &Path, diagnostics: &Value) {
+        documents.publish(path, Said { version: None, diagnostics, units: Units::Utf16 }, false);
+    }
+
+    #[test]
+    fn who_says_twice_that_nothing_is_wrong_speaks_in_steps() {
+        let mut documents = Documents::default();
+        let path = Path::new("/p/a.rs");
+        documents.put(path, "one");
+        says(&mut documents, path, &json!([]));
+        assert!(!documents.habits.speaks_again);
+        says(&mut documents, path, &json!([]));
+        assert!(documents.habits.speaks_again);
+    }
+
+    #[test]
+    fn what_is_said_of_a_file_that_was_open_before_teaches_nothing() {
+        let mut documents = Documents::default();
+        let path = Path::new("/p/a.rs");
+        documents.put(path, "one");
+        documents.fence(path, 1, Fence::Passed);
+        says(&mut documents, path, &json!([]));
+        assert_eq!(documents.habits.speaks_at_once, Some(false));
+        documents.put(path, "two");
+        assert!(documents.close(path).is_some());
+        let (version, sent) = documents.put(path, "bad");
+        assert_eq!((version, sent[0].0), (3, "textDocument/didOpen"));
+        assert_eq!(sent[0].1["textDocument"]["version"], 3);
+        // What it says about the closed file comes behind the opening.
+        documents.fence(path, version, Fence::Ahead);
+        says(&mut documents, path, &json!([]));
+        assert_eq!(documents.habits.speaks_at_once, Some(false));
+        assert!(documents.get(path).unwrap().found.is_none());
+        documents.fence(path, version, Fence::Passed);
+        says(&mut documents, path, &json!([{ "message": "bad", "severity": 1 }]));
+        let document = documents.get(path).unwrap();
+        assert_eq!(document.found.as_ref().map(|found| (found.version, found.problems.len())), Some((3, 1)));
+        assert!(document.is_behind, "more of the closed file may come");
     }
 
     #[test]

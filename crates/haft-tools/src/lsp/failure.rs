@@ -17,6 +17,9 @@ pub(crate) enum RequestError {
     /// It takes too long.
     #[error("it gave no answer within {:.1} s", .0.as_secs_f32())]
     TimedOut(Duration),
+    /// It finds nothing, and says each time that it has not read the project.
+    #[error("it is still reading the project, and finds nothing before that")]
+    StillReading,
     /// It takes nothing any more.
     #[error("it no longer reads what it is sent")]
     Deaf,

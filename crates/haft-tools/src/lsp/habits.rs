@@ -3,7 +3,7 @@
 //! Right behind every text it is sent a question that it cannot know. The protocol wants that refused, and a server takes
 //! messages in their order: a refusal shows that it has read the text. What it says before that is about an older text,
 //! unless it is one that says what it finds before it reads on. Which of these it is shows when a file is opened, since
-//! there is no older text then.
+//! there is no older text then, unless it was open before.
 
 /// The question. Nothing is done to answer it.
 pub(super) const QUESTION: &str = "$/haft/fence";
@@ -28,7 +28,8 @@ pub(super) struct Habits {
     pub(super) gives_versions: Option<bool>,
     /// Whether it has ever answered the question.
     pub(super) answers: bool,
-    /// Whether it has found different things in one and the same text.
+    /// Whether it has said more than once what it finds in one and the same text. It need not be something else: where
+    /// nothing is wrong, one that speaks in steps says nothing but that in each.
     pub(super) speaks_again: bool,
     /// Whether it was seen to tell of a file that was opened before it read on.
     pub(super) speaks_at_once: Option<bool>,

@@ -61,6 +61,8 @@ pub(super) struct State {
     pub(super) has_progressed: bool,
     /// Whether the server says that it has not read the project yet, or is reading it anew.
     pub(super) is_unready: bool,
+    /// So many times it has said that.
+    pub(super) readings: u64,
     /// So many times in a row nothing was found in time.
     pub(super) silences: u32,
     /// Whether it said that it could be asked what it finds, and then that it cannot.
@@ -227,7 +229,11 @@ impl Shared {
                     Some(_) | None => return,
                 }
             }
-            "experimental/serverStatus" => self.state().is_unready = params["quiescent"] == false,
+            "experimental/serverStatus" => {
+                let mut state = self.state();
+                state.is_unready = params["quiescent"] == false;
+                state.readings += u64::from(state.is_unready);
+            }
             _ => return,
         }
         self.tell_news();
