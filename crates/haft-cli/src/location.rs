@@ -408,6 +408,11 @@ impl<'s> Location<'s> {
         }
     }
 
+    /// Lets the code of plugins hear that what it did was dropped, and end that.
+    pub(crate) async fn let_stop(&self) {
+        let _late = tokio::time::timeout(PLUGINS_CLOSING_MAX, self.plugins.stopped()).await;
+    }
+
     /// The same, and waits for a moment until plugins have done what they do about the last that happened and language
     /// servers have ended in order.
     pub(crate) async fn close(&self) {

@@ -186,8 +186,17 @@ impl Host {
         self.shared.log("warn", words);
     }
 
+    /// Lets code that was told to stop do so, as long as it is given for that. Call this when nobody waits any more.
+    pub(crate) async fn stopped(&self) {
+        let began = Instant::now();
+        while self.shared.works_at_more() && began.elapsed() < GRACE {
+            tokio::time::sleep(LOOKING).await;
+        }
+    }
+
     /// Lets it finish for a while what it was told, and end by itself; what is left is killed with this value.
     pub(crate) async fn close(&self) {
+        self.stopped().await;
         // One that has hung for longer keeps nobody waiting.
         while self.shared.is_busy_with_news(TOLD_MAX) {
             tokio::time::sleep(LOOKING).await;

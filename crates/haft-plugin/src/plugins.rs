@@ -185,6 +185,15 @@ impl Plugins {
         served.chain(unfound).collect()
     }
 
+    /// Lets code end what it was told to stop, for a moment. Call this when the calls have been dropped.
+    pub async fn stopped(&self) {
+        let mut stopping = JoinSet::new();
+        for served in self.all_served() {
+            stopping.spawn(async move { served.stopped().await });
+        }
+        while stopping.join_next().await.is_some() {}
+    }
+
     /// Lets every host end.
     pub async fn close(&self) {
         let entries = std::mem::take(&mut self.0.state().entries);

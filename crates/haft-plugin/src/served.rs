@@ -230,6 +230,14 @@ impl Served {
         }
     }
 
+    /// Lets its code end what it was told to stop, for a moment.
+    pub(crate) async fn stopped(&self) {
+        let host = self.host.lock().await.clone();
+        if let Some(host) = host.filter(|host| host.is_usable()) {
+            host.stopped().await;
+        }
+    }
+
     /// Lets its host end by itself, after what it wants to do at the end.
     pub(crate) async fn close(&self) {
         if let Some(host) = self.host.lock().await.as_ref() {

@@ -136,7 +136,9 @@ async fn give_up(
     took: Duration,
 ) -> Result<Exit, Failure> {
     let terminal = setting.terminal;
-    if tokio::time::timeout(CLOSING_MAX, location.close_record()).await.is_err() {
+    let closing = tokio::time::timeout(CLOSING_MAX, location.close_record());
+    let (closed, ()) = tokio::join!(closing, location.let_stop());
+    if closed.is_err() {
         terminal.say("the record is busy; the next start will find the call and say what became of it");
         // Whoever gives up does not wait for the writer either.
         std::mem::forget(location);

@@ -54,6 +54,21 @@ fn a_tool_hears_that_it_is_stopped() {
 }
 
 #[test]
+fn a_tool_that_is_stopped_has_a_moment_to_end_what_it_does() {
+    let tool = "import fs from 'node:fs'\nexport default { description: 'd', args: {}, execute: (args, ctx) => new Promise((done) => {\n\
+                ctx.abort.addEventListener('abort', () => setTimeout(() => { fs.writeFileSync('tidied', 'yes'); done('x') }, 100))\n\
+                fs.writeFileSync('begun', '') }) }\n";
+    let place = trusted(&[(".opencode/tool/tidies.js", tool)]);
+    let mut child =
+        place.command(&["call", "tidies"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    until("it has begun", || place.ws().join("begun").exists());
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    until("everything has gone", || working_in(&place.ws()).is_empty());
+    assert_eq!(place.read("tidied"), "yes");
+}
+
+#[test]
 fn what_a_killed_haft_leaves_goes_with_it() {
     let tool = "import fs from 'node:fs'\nexport default { description: 'd', args: {}, async execute() { fs.writeFileSync('begun', ''); await Bun.$`sleep 600`; return '' } }";
     let place = trusted(&[(".opencode/tool/long.js", tool)]);

@@ -67,6 +67,11 @@ impl Shared {
         self.state().waiting.values().any(|waiting| waiting.told.as_ref().is_some_and(told))
     }
 
+    /// Whether it works at something that it was not only told.
+    pub(super) fn works_at_more(&self) -> bool {
+        self.state().waiting.values().any(|waiting| waiting.told.is_none())
+    }
+
     /// Gives up what it was told so long ago; when that is, is for people.
     pub(super) fn give_up(&self, patience: Duration, when: &str) {
         let late: Vec<(u64, Told)> = {
