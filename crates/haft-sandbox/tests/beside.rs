@@ -133,7 +133,7 @@ fn what_others_may_have_put_there_is_not_used() {
         (0o757, "can be written to by others"),
         (0o775, "can be written to by others"),
         (0o4755, "would run as somebody else"),
-        (0o644, ""),
+        (0o644, "Permission denied"),
     ] {
         let installed = Installed::with(&program, mode);
         assert_eq!(installed.who(), "program", "{mode:o}");

@@ -35,11 +35,15 @@ impl Installed {
     }
 
     fn run(&self, args: &[&str]) -> Ran {
+        ran(self.command(args).output().unwrap())
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
         let plain = self.place.command(args);
         let mut command = Command::new(self.at("haft"));
         command.args(args).current_dir(self.place.ws()).env_clear();
         command.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        ran(command.output().unwrap())
+        command
     }
 
     /// The name of the program that starts commands.
@@ -98,10 +102,11 @@ fn haft_alone_does_without_it() {
     installed.place.file("haft-helper", "#!/bin/sh\ntouch stolen\n");
     let file = installed.place.ws().join("haft-helper");
     assert!(Command::new("chmod").arg("755").arg(&file).status().unwrap().success());
-    let mut command = installed.place.command(&["call", "bash", WHO, "description=d", "--yes"]);
+    let mut command = installed.command(&["call", "bash", WHO, "description=d", "--yes"]);
     let told = ran(command
         .env("PATH", format!("{}:/usr/bin:/bin", installed.place.ws().display()))
         .output()
         .unwrap());
     assert!(told.code == 0 && !installed.place.ws().join("stolen").exists(), "{} {}", told.out, told.err);
+    assert_eq!(Path::new(told.out.trim()), installed.at("haft"));
 }

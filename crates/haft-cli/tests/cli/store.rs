@@ -136,17 +136,35 @@ fn doctor_looks_at_everything() {
     assert_eq!(place.run(&["log", "verify"]).code, 0);
 }
 
+/// A small disk that goes with this value, whatever comes between.
+struct SmallDisk(std::path::PathBuf);
+
+impl SmallDisk {
+    fn mount(at: &std::path::Path) -> Option<SmallDisk> {
+        let mut mount = std::process::Command::new("mount");
+        let mounted = mount.args(["-t", "tmpfs", "-o", "size=8m", "none"]).arg(at).status();
+        mounted.is_ok_and(|status| status.success()).then(|| SmallDisk(at.to_owned()))
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let unmounted = std::process::Command::new("umount").arg("-l").arg(&self.0).status();
+        if !unmounted.is_ok_and(|status| status.success()) {
+            eprintln!("{} is still mounted", self.0.display());
+        }
+    }
+}
+
 #[test]
 fn doctor_finds_a_disk_that_is_full() {
     let place = Place::new();
     place.file("a.txt", "x");
     std::fs::create_dir_all(place.store()).unwrap();
-    let mut mount = std::process::Command::new("mount");
-    let mounted = mount.args(["-t", "tmpfs", "-o", "size=8m", "none"]).arg(place.store()).status();
-    if !mounted.is_ok_and(|status| status.success()) {
+    let Some(disk) = SmallDisk::mount(&place.store()) else {
         eprintln!("SKIPPED: no right to mount a small disk, so a full one was not tested");
         return;
-    }
+    };
     assert_eq!(place.run(&["call", "read", "filePath=a.txt"]).code, 0);
     let whole = place.run(&["doctor"]);
     let filling = place.store().join("filling");
@@ -156,8 +174,8 @@ fn doctor_finds_a_disk_that_is_full() {
     std::fs::remove_file(&filling).unwrap();
     let again = place.run(&["doctor"]);
     let left = walk(&place.store());
-    let unmounted = std::process::Command::new("umount").arg("-l").arg(place.store()).status().unwrap();
-    assert!(unmounted.success() && is_full);
+    drop(disk);
+    assert!(is_full && walk(&place.store()).is_empty(), "what lay below it is empty");
     assert_eq!((whole.code, full.code, again.code), (0, 1, 0), "{}\n{}\n{}", whole.out, full.out, again.out);
     assert!(full.out.contains("FAIL store") && full.out.contains("make room"), "{}", full.out);
     assert_eq!((as_json.code, &as_json.json()["ok"]), (1, &serde_json::json!(false)));
