@@ -111,7 +111,12 @@ fn no_server_is_started_for_a_repository_within_that_nobody_trusts() {
         let _none = std::fs::remove_file(&trace);
         (ran.out, started)
     };
-    assert_eq!(write("packages/a/a.ts").1, ".\n", "the trusted one further up");
+    // One that ends at once may be started again.
+    let (_, started) = write("packages/a/a.ts");
+    assert!(
+        !started.is_empty() && started.lines().all(|line| line == "."),
+        "the trusted one further up: {started}"
+    );
     let (told, started) = write("sub/a.ts");
     assert!(started.is_empty() && told.contains("typescript is not started, because"), "{started} {told}");
     let hover = ["call", "lsp", "operation=hover", "filePath=sub/a.ts", "line:=1", "character:=1", "--json"];
