@@ -69,6 +69,8 @@ pub(super) struct Found {
     pub(super) is_certain: bool,
     /// Whether it was said before the server had shown that it read the version that was sent last.
     pub(super) is_early: bool,
+    /// How many times the server has spoken about this version by itself.
+    pub(super) step: u32,
     pub(super) at: Instant,
     pub(super) problems: Arc<[Problem]>,
 }
@@ -200,13 +202,17 @@ impl Documents {
         self.find(path, None, diagnostics, units);
         let Some(found) = self.open.get_mut(path).and_then(|open| open.found.as_mut()) else { return };
         found.is_early = fence == Fence::Ahead;
-        let Some(spoken) = spoken.filter(|spoken| !spoken.is_certain) else { return };
-        let is_same = spoken.problems == found.problems;
-        if is_same {
-            // Nobody waits longer because it says so once more.
-            found.at = spoken.at;
+        found.step = 1;
+        if let Some(spoken) = spoken.filter(|spoken| !spoken.is_certain) {
+            let is_same = spoken.problems == found.problems;
+            if is_same {
+                // Nobody waits longer because it says so once more.
+                found.at = spoken.at;
+            }
+            found.step = spoken.step + u32::from(version.is_none() || !is_same);
         }
-        self.habits.speaks_again |= version.is_none() || !is_same;
+        let step = found.step;
+        self.habits.note_step(step);
     }
 
     /// Takes what the server found, by itself or when asked. What is about a file that is not open, or about a version
@@ -229,6 +235,7 @@ impl Documents {
             version: document.version,
             is_certain: version.is_some(),
             is_early: false,
+            step: 0,
             at: Instant::now(),
             problems: problems::errors(diagnostics, &document.text, units).into(),
         });
@@ -240,12 +247,14 @@ impl Documents {
         let before = document.version - 1;
         let problems: Arc<[Problem]> = problems::errors(diagnostics, &document.text, units).into();
         let of_before = document.found.as_ref().filter(|found| found.version == before);
-        if of_before.is_some_and(|found| !found.is_certain || found.problems != problems) {
-            self.habits.speaks_again = true;
+        if let Some(found) = of_before.filter(|found| !found.is_certain || found.problems != problems) {
+            let step = found.step + 1;
+            self.habits.note_step(step);
         }
         document.is_behind = false;
         let at = Instant::now();
-        document.found = Some(Found { version: before, is_certain: false, is_early: true, at, problems });
+        let (is_certain, is_early, step) = (false, true, 0);
+        document.found = Some(Found { version: before, is_certain, is_early, step, at, problems });
     }
 
     fn make_room(&mut self) -> Option<(&'static str, Value)> {
@@ -301,9 +310,12 @@ mod tests {
         let path = Path::new("/p/a.rs");
         documents.put(path, "one");
         says(&mut documents, path, &json!([]));
-        assert!(!documents.habits.speaks_again);
+        assert_eq!(documents.habits.steps, 1);
         says(&mut documents, path, &json!([]));
-        assert!(documents.habits.speaks_again);
+        assert_eq!(documents.habits.steps, 2);
+        documents.put(path, "two");
+        says(&mut documents, path, &json!([]));
+        assert_eq!(documents.get(path).unwrap().found.as_ref().unwrap().step, 1, "more is to come");
     }
 
     #[test]

@@ -28,9 +28,9 @@ pub(super) struct Habits {
     pub(super) gives_versions: Option<bool>,
     /// Whether it has ever answered the question.
     pub(super) answers: bool,
-    /// Whether it has said more than once what it finds in one and the same text. It need not be something else: where
-    /// nothing is wrong, one that speaks in steps says nothing but that in each.
-    pub(super) speaks_again: bool,
+    /// How often it has spoken about one and the same text, at most. It need not have said something else: where nothing
+    /// is wrong, one that speaks in steps says nothing but that in each.
+    pub(super) steps: u32,
     /// Whether it was seen to tell of a file that was opened before it read on.
     pub(super) speaks_at_once: Option<bool>,
 }
@@ -48,6 +48,11 @@ impl Habits {
             Fence::Ahead => self.speaks_at_once = Some(true),
             Fence::Passed => self.speaks_at_once = self.speaks_at_once.or(Some(false)),
         }
+    }
+
+    /// Learns that a text was spoken about so many times.
+    pub(super) fn note_step(&mut self, step: u32) {
+        self.steps = self.steps.max(step);
     }
 
     /// Whether what is said while a question is ahead is about the text before the one that it was sent behind.

@@ -138,7 +138,8 @@ impl Client {
         let is_spoken = found.version >= version;
         let (since, limit) = if is_spoken {
             let is_of_version = !found.is_early || habits.speaks_at_once == Some(true);
-            let is_last = document.fence == Fence::Passed && !habits.speaks_again && !document.is_behind;
+            let has_said_all = found.step >= habits.steps;
+            let is_last = document.fence == Fence::Passed && has_said_all && !document.is_behind;
             (found.at, if is_of_version && is_last { SPOKEN } else { self.shared().purpose.settling })
         } else {
             // Silence says something once the server has read what it is silent about.
