@@ -57,8 +57,9 @@ const speak = (uri, text, before) => {
 };
 let after = () => {};
 
-// Until it has been asked once it is reading the project, and finds nothing.
-let isReading = on("reading");
+// At first it is reading the project, and finds nothing. It says so at once and is done by itself; or it begins, and says
+// so, when it is asked for the first time.
+let isReading = on("reading") || on("reads-when-asked");
 const status = () => send({ method: "experimental/serverStatus", params: { health: "ok", quiescent: !isReading } });
 const read = () => { if (isReading) setTimeout(() => { isReading = false; status(); }, 50); };
 
@@ -66,7 +67,7 @@ const changed = (uri, version, text) => {
   const before = texts.get(uri);
   texts.set(uri, text);
   if (on("at-once") || on("once") || on("behind") || on("again")) return speak(uri, text, before);
-  if (on("reading")) publish(uri, version, "");
+  if (on("reading") || on("reads-when-asked")) publish(uri, version, "");
   if (on("pull") || on("finds-nothing")) return;
   if (on("dies-at-changes")) process.exit(9);
   if (on("tsserver")) {
@@ -114,10 +115,11 @@ const handle = async ({ id, method, params, result }) => {
     case "textDocument/didChange":
       return changed(params.textDocument.uri, params.textDocument.version, params.contentChanges[0].text);
     case "initialized":
-      return isReading ? status() : undefined;
+      if (on("reading")) { status(); read(); }
+      return;
     case "textDocument/diagnostic":
       if (on("no-pull")) return send({ id, error: { code: -32601, message: "method not found" } });
-      if (isReading) { reply(id, { kind: "full", items: [] }); return read(); }
+      if (isReading) { status(); reply(id, { kind: "full", items: [] }); return read(); }
       return reply(id, { kind: "full", items: problems(texts.get(params.textDocument.uri)) });
     case "workspace/executeCommand": {
       if (on("no-tsserver")) return send({ id, error: { code: 1, message: "No content available." } });
@@ -131,8 +133,8 @@ const handle = async ({ id, method, params, result }) => {
     case "textDocument/hover":
       if (on("mute")) return;
       // It reads everything anew whenever it is asked.
-      if (on("rereads")) { isReading = true; status(); }
-      if (isReading) { reply(id, null); return read(); }
+      if (on("rereads")) isReading = true;
+      if (isReading) { status(); reply(id, null); return read(); }
       if (on("dies-when-asked")) process.exit(7);
       if (on("dies-once") && once("died")) process.exit(7);
       if (on("undecided") && once("decided")) return send({ id, error: { code: -32801, message: "content modified" } });

@@ -129,7 +129,7 @@ fn what_a_server_says_is_passed_on_and_what_it_asks_is_answered() {
     assert!(said.contains("it says: cannot ") && !said.contains('\u{1b}'), "{said}");
     let Some(bench) = faking(&["undecided"]) else { return };
     assert_eq!(bench.completed("lsp", hover(&bench)).metadata["result"].as_array().unwrap().len(), 1);
-    let Some(bench) = faking(&["reading"]) else { return };
+    let Some(bench) = faking(&["reads-when-asked"]) else { return };
     assert_eq!(bench.completed("lsp", hover(&bench)).metadata["result"].as_array().unwrap().len(), 1);
     let Some(bench) = faking(&["rereads"]) else { return };
     let said = bench.rejected("lsp", hover(&bench));

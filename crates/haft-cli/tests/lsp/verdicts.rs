@@ -26,7 +26,7 @@ fn only_what_is_new_is_told_whatever_the_server_does() {
     // while it is asked by a command, and without an answer to that. Without versions in one step, soon or at once, and
     // without a word that it has read a text. When asked, but nothing before it has read the project;
     // and by itself, although it says that it can be asked.
-    let all: [&[&str]; 13] = [
+    let all: [&[&str]; 14] = [
         &[],
         &["stale"],
         &["no-versions"],
@@ -39,6 +39,7 @@ fn only_what_is_new_is_told_whatever_the_server_does() {
         &["once", "no-fence"],
         &["at-once", "no-fence"],
         &["pull", "reading"],
+        &["pull", "reads-when-asked"],
         &["no-pull", "once"],
     ];
     for modes in all {
