@@ -6,6 +6,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::support::{Place, Ran, ran};
+use crate::traced;
 
 const ROUGH: &str = "fn main() {\n    one();\n}\n";
 
@@ -194,34 +195,16 @@ fn every_file_of_a_patch_is_formatted_and_none_of_a_rehearsal_or_an_undo() {
     assert_eq!(place.read("ran").lines().count(), 2);
 }
 
-/// A program that says that it ran, and changes nothing.
-fn traced(place: &Place, file: &str) {
-    let trace = place.outside().join("trace");
-    let program = format!("#!/bin/sh\necho {file} >> {}\n", trace.display());
-    let program = place.file(file, &program);
-    std::fs::set_permissions(program, std::fs::Permissions::from_mode(0o755)).unwrap();
-}
-
 #[test]
 fn programs_of_a_directory_that_is_not_trusted_itself_are_not_run() {
     const PACKAGE: &str = r#"{ "devDependencies": { "prettier": "*" } }"#;
     let place = place(&json!(true), "off");
-    for directory in ["", "sub/", "packages/a/"] {
+    for directory in traced::DIRECTORIES {
         place.file(&format!("{directory}package.json"), PACKAGE);
-        traced(&place, &format!("{directory}node_modules/.bin/prettier"));
+        traced::program(&place, &format!("{directory}node_modules/.bin/prettier"));
     }
-    for repository in [".git/HEAD", "sub/.git/HEAD"] {
-        place.file(repository, "");
-    }
-    assert_eq!(place.run(&["trust"]).code, 0);
-    let write = |file: &str| {
-        let ran = place.run(&["call", "write", &format!("filePath={file}"), "content=x", "--yes", "--json"]);
-        assert_eq!(ran.code, 0, "{}", ran.err);
-        let trace = place.outside().join("trace");
-        let ran_here = std::fs::read_to_string(&trace).unwrap_or_default();
-        let _none = std::fs::remove_file(trace);
-        (ran.json(), ran_here)
-    };
+    traced::trust_the_outer(&place);
+    let write = |file: &str| traced::write(&place, file);
     assert_eq!(write("a.ts").1, "node_modules/.bin/prettier\n");
     assert_eq!(write("packages/a/a.ts").1, "node_modules/.bin/prettier\n", "the trusted one further up");
     let (told, ran) = write("sub/a.ts");

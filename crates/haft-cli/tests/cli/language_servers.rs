@@ -1,10 +1,9 @@
 //! Language servers through the command line: only where trusted and wanted, and shown by `haft doctor`.
 
-use std::os::unix::fs::PermissionsExt as _;
-
 use serde_json::{Value, json};
 
 use crate::support::{Place, Ran, ran};
+use crate::traced;
 
 /// A server that leaves a trace of having been started, and then ends.
 fn place(lsp: &Value) -> Place {
@@ -91,38 +90,26 @@ fn the_tool_is_shown_only_with_its_switch() {
 
 #[test]
 fn no_server_is_started_for_a_repository_within_that_nobody_trusts() {
+    const SERVER: &str = "node_modules/.bin/typescript-language-server";
     let place = place(&json!(true));
-    let trace = place.outside().join("trace");
-    for directory in ["", "sub/", "packages/a/"] {
-        let program = format!("{directory}node_modules/.bin/typescript-language-server");
-        let started = format!("#!/bin/sh\necho {directory}. >> {}\n", trace.display());
-        let program = place.file(&program, &started);
-        std::fs::set_permissions(program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    for directory in traced::DIRECTORIES {
+        traced::program(&place, &format!("{directory}{SERVER}"));
         place.file(&format!("{directory}tsconfig.json"), "");
     }
-    for repository in [".git/HEAD", "sub/.git/HEAD"] {
-        place.file(repository, "");
-    }
-    assert_eq!(place.run(&["trust"]).code, 0);
-    let write = |file: &str| {
-        let ran = place.run(&["call", "write", &format!("filePath={file}"), "content=x", "--yes", "--json"]);
-        assert_eq!(ran.code, 0, "{}", ran.err);
-        let started = std::fs::read_to_string(&trace).unwrap_or_default();
-        let _none = std::fs::remove_file(&trace);
-        (ran.out, started)
-    };
+    traced::trust_the_outer(&place);
     // One that ends at once may be started again.
-    let (_, started) = write("packages/a/a.ts");
-    assert!(
-        !started.is_empty() && started.lines().all(|line| line == "."),
-        "the trusted one further up: {started}"
-    );
-    let (told, started) = write("sub/a.ts");
+    let only =
+        |started: &str, server: &str| !started.is_empty() && started.lines().all(|line| line == server);
+    let (_, started) = traced::write(&place, "packages/a/a.ts");
+    assert!(only(&started, SERVER), "the trusted one further up: {started}");
+    let (told, started) = traced::write(&place, "sub/a.ts");
+    let told = told.to_string();
     assert!(started.is_empty() && told.contains("typescript is not started, because"), "{started} {told}");
     let hover = ["call", "lsp", "operation=hover", "filePath=sub/a.ts", "line:=1", "character:=1", "--json"];
     let asked = place.run(&hover);
     assert!(asked.code == 3 && asked.out.contains("nobody trusts"), "{}", asked.out);
-    assert!(!trace.exists());
+    assert_eq!(traced::taken(&place), "");
     assert_eq!(place.run(&["trust", "sub"]).code, 0);
-    assert_eq!(write("sub/b.ts").1, "sub/.\n");
+    let (_, started) = traced::write(&place, "sub/b.ts");
+    assert!(only(&started, &format!("sub/{SERVER}")), "{started}");
 }

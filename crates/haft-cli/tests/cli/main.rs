@@ -30,5 +30,6 @@ mod searches;
 mod sessions;
 mod skills;
 mod store;
+mod traced;
 mod trust;
 mod worktrees;

@@ -12,15 +12,19 @@ fn git(at: &Path, args: &[&str]) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// A repository with a working tree that is linked to it: `outside/main` and `ws/linked`.
-fn linked() -> Place {
+/// A repository with a working tree that is linked to it: `outside/main` and `ws/linked`. None where commands are not
+/// confined.
+fn linked() -> Option<Place> {
     let place = Place::new();
+    if !is_confined(&place) {
+        return None;
+    }
     let main = place.outside().join("main");
     std::fs::create_dir(&main).unwrap();
     git(&main, &["init", "-q"]);
     git(&main, &["commit", "-q", "--allow-empty", "-m", "first"]);
     git(&main, &["worktree", "add", "-q", "-b", "side", place.ws().join("linked").to_str().unwrap()]);
-    place
+    Some(place)
 }
 
 fn bash(place: &Place, at: &Path, script: &str) -> Ran {
@@ -30,10 +34,7 @@ fn bash(place: &Place, at: &Path, script: &str) -> Ran {
 
 #[test]
 fn a_commit_in_a_linked_working_tree_goes_through_and_the_rest_of_the_repository_stays() {
-    let place = linked();
-    if !is_confined(&place) {
-        return;
-    }
+    let Some(place) = linked() else { return };
     let (main, side) = (place.outside().join("main"), place.ws().join("linked"));
     let commit = "echo x > new; git add new; git -c user.name=a -c user.email=a@example.org commit -qm second && git log --format=%s";
     let told = bash(&place, &side, commit);
@@ -55,10 +56,7 @@ fn a_commit_in_a_linked_working_tree_goes_through_and_the_rest_of_the_repository
 
 #[test]
 fn a_file_that_names_somebody_elses_repository_opens_nothing() {
-    let place = linked();
-    if !is_confined(&place) {
-        return;
-    }
+    let Some(place) = linked() else { return };
     let main = place.outside().join("main");
     place.file("hostile/.git", &format!("gitdir: {}\n", main.join(".git/worktrees/linked").display()));
     let heads = main.join(".git/refs/heads");
@@ -70,10 +68,7 @@ fn a_file_that_names_somebody_elses_repository_opens_nothing() {
 
 #[test]
 fn what_leads_other_working_trees_to_a_repository_is_protected_in_it() {
-    let place = linked();
-    if !is_confined(&place) {
-        return;
-    }
+    let Some(place) = linked() else { return };
     let main = place.outside().join("main");
     std::fs::write(main.join("sneak.py"), "for n in ['commondir','gitdir']:\n  try: open('.g'+'it/worktrees/linked/'+n,'w').write('/evil')\n  except OSError as e: print(e)\nprint('through')\n").unwrap();
     let told = bash(&place, &main, "python3 sneak.py");
@@ -84,10 +79,7 @@ fn what_leads_other_working_trees_to_a_repository_is_protected_in_it() {
 
 #[test]
 fn a_repository_that_a_command_made_opens_nothing() {
-    let place = linked();
-    if !is_confined(&place) {
-        return;
-    }
+    let Some(place) = linked() else { return };
     let secrets = place.home().join(".ssh");
     std::fs::create_dir(&secrets).unwrap();
     std::fs::write(secrets.join("id"), "secret words").unwrap();
@@ -114,10 +106,7 @@ fn a_repository_that_a_command_made_opens_nothing() {
 
 #[test]
 fn a_working_tree_is_taken_away_once_that_is_agreed_to() {
-    let place = linked();
-    if !is_confined(&place) {
-        return;
-    }
+    let Some(place) = linked() else { return };
     let main = place.outside().join("main");
     git(&main, &["worktree", "add", "-q", "trees/own"]);
     let mut haft =

@@ -56,15 +56,21 @@ fn only_what_is_new_is_told_whatever_the_server_does() {
     }
 }
 
-#[test]
-fn a_server_that_was_seen_to_speak_again_is_heard_out_from_then_on() {
+/// One whose server says more about a text once the file `go` is there.
+fn speaking_again() -> Option<Bench> {
     if is_missing("node") {
-        return;
+        return None;
     }
     let limits = LspLimits { settling: Duration::from_secs(3), ..With::default().limits };
     let (entries, profile) = (vec![fake("fake", &["again"])], ProfileName::FullAccess);
     let bench = Bench::with(With { entries, profile, limits, ..With::default() });
     bench.file("a.fake", "fine\n");
+    Some(bench)
+}
+
+#[test]
+fn a_server_that_was_seen_to_speak_again_is_heard_out_from_then_on() {
+    let Some(bench) = speaking_again() else { return };
     // It says the rest when it is told to, so the edit has ended without that.
     let told = bench.edit("a.fake", "fine", "bad deep\nbad one\nfine");
     assert_eq!(told, block(&bench, "a.fake", "ERROR [2:1] this line is bad: bad one"));
@@ -77,13 +83,7 @@ fn a_server_that_was_seen_to_speak_again_is_heard_out_from_then_on() {
 
 #[test]
 fn a_server_that_found_nothing_twice_is_heard_out_at_the_first_bad_edit() {
-    if is_missing("node") {
-        return;
-    }
-    let limits = LspLimits { settling: Duration::from_secs(3), ..With::default().limits };
-    let (entries, profile) = (vec![fake("fake", &["again"])], ProfileName::FullAccess);
-    let bench = Bench::with(With { entries, profile, limits, ..With::default() });
-    bench.file("a.fake", "fine\n");
+    let Some(bench) = speaking_again() else { return };
     bench.file("go", "");
     bench.completed("lsp", bench.question("hover", "a.fake", "fine"));
     until("it speaks again", || bench.heard().contains(&"spoke again".to_owned()));
