@@ -1,40 +1,32 @@
 //! Wiring: a location's store, gate, tools and turn. The only place that sees more than one leaf.
 
+mod assembly;
 mod consent;
 mod keepers;
+mod watching;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use haft::permission::{Asker, Gate, GateParts, GrantBook, Rehearsed, Ruleset};
+use haft::permission::{Asker, GrantBook, Rehearsed, Ruleset};
 use haft::{
-    Audience, Call, CallId, Events, Hook, Inbox, Journal, Limits, Memory, OpenTurn, OpenTurns, Registration,
-    Registry, Services, SubAgents, Subscription, Turn, TurnSpec, Viewer,
+    Audience, Call, CallId, Inbox, Journal, Memory, OpenTurn, OpenTurns, Registration, Registry, Services,
+    Subscription, Turn, TurnSpec, Viewer,
 };
-use haft_agent::{Agency, Agents, Models, Own, Policies};
-use haft_plugin::{AskingPlugins, Plugins};
+use haft_agent::{Agency, Agents, Models, Policies};
+use haft_plugin::Plugins;
 use haft_store::{CallFilter, CallRow, Lookup, Store};
 use haft_tools::hosting::Hosting;
 use haft_tools::web::Web;
-use haft_tools::{
-    AfterChange, Diagnosing, Formatters, Jobs, LanguageServers, Languages, LoadedInstructions, LspLimits,
-    Processes, ToolServices, UndoPlan, Workspace, load_instructions, plan_undo,
-};
+use haft_tools::{Jobs, Languages, LoadedInstructions, UndoPlan, Workspace, load_instructions, plan_undo};
 
 use crate::agency;
 use crate::cli::ConsentArgs;
-use crate::config::{self, LanguageWords};
-use crate::environment;
 use crate::exit::{Exit, Failure};
 use crate::instructions;
-use crate::models;
 use crate::plugins::{self, Credentials};
-use crate::searches;
 use crate::setting::Setting;
-use crate::skills;
-use consent::{asker, is_somebody_there};
 pub(crate) use consent::{ruleset, session_rules};
-use keepers::Keepers;
 pub(crate) use keepers::open_store;
 
 /// How long plugins are waited for at the end.
@@ -107,136 +99,6 @@ impl<'s> Location<'s> {
     ) -> Result<Location<'s>, Failure> {
         let opened = Location::assembled(setting, consent, mode, life, instead);
         opened.map_err(|failure| setting.as_written(failure))
-    }
-
-    fn assembled(
-        setting: &'s Setting,
-        consent: &ConsentArgs,
-        mode: Mode,
-        life: Life,
-        instead: impl FnOnce(Arc<dyn Asker>) -> Arc<dyn Asker>,
-    ) -> Result<Location<'s>, Failure> {
-        let rules = Arc::new(ruleset(setting, consent)?);
-        let keepers = match mode {
-            Mode::Live => Keepers::durable(open_store(setting)?),
-            Mode::Rehearsal => Keepers::rehearsing(setting)?,
-        };
-        let events = Events::new(keepers.recorder.clone());
-        let asker = instead(asker(setting, consent, keepers.store.as_ref()));
-        let asking_plugins = Arc::new(AskingPlugins::new(asker, &config::PERSONS));
-        let asker: Arc<dyn Asker> = asking_plugins.clone();
-        let own =
-            Own { session: setting.session.clone(), agent: setting.agent.clone(), rules: rules.clone() };
-        let (policies, agency) = (Policies::new(own), Agency::default());
-        let turns = OpenTurns::default();
-        let inbox = match &keepers.store {
-            Some(store) => Inbox::kept_on(Arc::new(store.clone())),
-            None => Inbox::default(),
-        };
-        let (grants, memory) = (keepers.grants.clone(), keepers.memory.clone());
-        let stays = life == Life::Conversation;
-        let jobs: Option<Arc<Jobs>> = stays.then(Arc::default);
-        let parts = GateParts {
-            policy: Box::new(policies.clone()),
-            grants: keepers.grants,
-            asker: asker.clone(),
-            recorder: keepers.recorder.clone(),
-            events: events.clone(),
-        };
-        let gate = match mode {
-            Mode::Live => Gate::new(parts),
-            Mode::Rehearsal => Gate::rehearsal(parts),
-        };
-        let workspace = Workspace::open(&setting.directory, setting.worktree.as_deref())
-            .map_err(|error| Failure::new(Exit::Usage, error))?
-            .withholding(&setting.paths.own(), &[skills::installed(setting)])
-            .guarding(setting.guarding());
-        let mut processes = environment::processes(setting)?;
-        processes.asks_again = is_somebody_there(consent);
-        processes.keeps_helper = stays;
-        let processes = Arc::new(processes);
-        let web = Web::new(environment::proxies(setting));
-        let root = Registry::root();
-        let registry = root.child();
-        let hosting = Hosting {
-            workspace: workspace.clone(),
-            processes: processes.clone(),
-            gate: gate.clone(),
-            web: web.clone(),
-        };
-        let sessions = plugins::Sessions::new(setting, &keepers.store, &keepers.memory, &inbox, &agency);
-        let client = plugins::Client::new(setting, sessions, registry.clone());
-        let redactor = keepers.store.as_ref().map_or_else(|| keepers::redactor(setting), Store::redactor);
-        let credentials = Arc::new(Credentials::new(models::keys_path(&setting.paths), redactor));
-        let registrar = registry.registrar();
-        let answering = plugins::Answering { client: client.clone(), credentials: credentials.clone() };
-        let plugins = plugins::of(setting, hosting.clone(), registrar, &events, answering);
-        asking_plugins.ask_first(&plugins);
-        let hooks: Arc<[Arc<dyn Hook>]> = Arc::new([Arc::new(plugins.clone())]);
-        let (files, journal) = (workspace.clone(), keepers.journal.clone());
-        let languages = languages(setting, &files, &processes);
-        let office = stays.then(|| Arc::new(agency::Office::new(setting, &agency)));
-        let tools = ToolServices {
-            workspace,
-            gate: gate.clone(),
-            outputs: keepers.outputs.clone(),
-            memory: keepers.memory,
-            journal: keepers.journal,
-            events: events.clone(),
-            media_bytes_max: limits(setting).media as u64,
-            image_side_max: setting.config.image_side_max(),
-            cache: (mode == Mode::Live).then(|| setting.paths.cache.clone()),
-            require_read: setting.config.require_read(),
-            after: after_change(setting, &files, &processes, &languages),
-            languages: languages.clone(),
-            processes,
-            jobs: jobs.clone(),
-            hooks: hooks.clone(),
-            asker,
-            subagents: office.clone().map(|office| office as Arc<dyn SubAgents>),
-            inbox: inbox.clone(),
-            turns: turns.clone(),
-            web_search: searches::web(setting)?,
-            code_search: searches::code(setting)?,
-            skills: Arc::new(skills::of(setting)),
-            web: web.clone(),
-        };
-        let builtins = root.register(haft_tools::builtins(&tools));
-        let builtins = builtins.map_err(|error| Failure::new(Exit::Defect, error))?;
-        let services = Services {
-            gate,
-            recorder: keepers.recorder,
-            outputs: keepers.outputs,
-            hooks,
-            events,
-            limits: limits(setting),
-        };
-        let telling = plugins::tell(&plugins, &services.events);
-        Ok(Location {
-            setting,
-            rules,
-            registry,
-            services,
-            store: keepers.store,
-            workspace: files,
-            journal,
-            turns,
-            inbox,
-            jobs,
-            policies,
-            agency,
-            office,
-            grants,
-            memory,
-            languages,
-            web,
-            telling,
-            plugins,
-            client,
-            credentials,
-            hosting,
-            _builtins: builtins,
-        })
     }
 
     /// Gives the agency what it needs to hold conversations here.
@@ -427,47 +289,4 @@ impl<'s> Location<'s> {
             let _late = tokio::time::timeout(SERVERS_CLOSING_MAX, servers.close()).await;
         }
     }
-}
-
-/// What is done after files were changed, in this order. Formatters read configuration of the project that can make them
-/// run anything, so there are none until the person trusts it, wherever they are configured.
-fn after_change(
-    setting: &Setting,
-    workspace: &Workspace,
-    processes: &Arc<Processes>,
-    languages: &Languages,
-) -> Arc<[Arc<dyn AfterChange>]> {
-    let entries = setting.config.formatters().filter(|_| setting.is_trusted());
-    let formatters = entries.map(|entries| {
-        let (workspace, processes) = (workspace.clone(), processes.clone());
-        let formatters = Formatters::new(workspace, processes, &entries, setting.config.formatting_time());
-        Arc::new(formatters) as Arc<dyn AfterChange>
-    });
-    let diagnosing = match (languages, setting.config.languages()) {
-        (Languages::On(servers), LanguageWords::On(_)) => {
-            let diagnosing = Diagnosing::new(servers.clone(), setting.config.diagnosing_time());
-            Some(Arc::new(diagnosing) as Arc<dyn AfterChange>)
-        }
-        (Languages::On(_) | Languages::Off | Languages::Untrusted, _) => None,
-    };
-    formatters.into_iter().chain(diagnosing).collect()
-}
-
-/// The language servers. They too do what the project's configuration says, so there are none where nobody trusts it.
-fn languages(setting: &Setting, workspace: &Workspace, processes: &Arc<Processes>) -> Languages {
-    let entries = match setting.config.languages() {
-        LanguageWords::Off => return Languages::Off,
-        LanguageWords::On(_) | LanguageWords::Silence if !setting.is_trusted() => {
-            return Languages::Untrusted;
-        }
-        LanguageWords::On(entries) => entries,
-        LanguageWords::Silence => Vec::new(),
-    };
-    let (workspace, processes) = (workspace.clone(), processes.clone());
-    Languages::On(Arc::new(LanguageServers::new(workspace, processes, &entries, LspLimits::default())))
-}
-
-/// The limits. Without a conversation there is nobody that long reading could be left to.
-fn limits(setting: &Setting) -> Limits {
-    Limits { delegate: None, ..setting.config.limits() }
 }

@@ -51,7 +51,7 @@ pub use grants::SavedGrant;
 pub use open::{Notice, OpenError};
 pub use query::{CallDetail, CallFilter, CallRow, Lookup, State};
 pub use queue::{Answered, PendingInquiry, PendingRequest, Queue, written_question};
-pub use redact::{REDACTED, Redactor, is_secret_name, is_secret_variable, key_places, password_in};
+pub use redact::{REDACTED, Redactor, is_secret_name, is_secret_variable, key_places, password_place};
 pub use sessions::{NewSession, Removal, SessionRow};
 pub use store::{JournalBounds, Retention, Store, StoreOptions};
 pub use sweep::Swept;

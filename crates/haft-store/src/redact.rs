@@ -9,7 +9,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 use serde_json::{Map, Value};
 
-pub use names::password_in;
+pub use names::password_place;
 
 /// What stands where a secret stood.
 pub const REDACTED: &str = "[redacted]";

@@ -112,6 +112,7 @@ pub use recorder::{
     Ended, Intent, Interruption, MemoryRecorder, Opened, Past, Recorder, Remembered, Seq, StoreError,
 };
 pub use registry::{Factory, InitContext, Offer, RegisterError, Registrar, Registration, Registry, Source};
+pub use schema::Schema;
 pub use settlement::{Call, Completed, Input, Rejection, SettleError, Settlement, told_name};
 pub use subagents::{SubAgent, SubAgents, Task, TaskReport, TaskState};
 pub use tool::{Callback, Dynamic, Encoded, Executor, Tool, ToolContext};

@@ -1,62 +1,87 @@
 //! JSON Schemas of tools: derived from the types of typed tools, given for dynamic ones.
 
-use std::sync::{Arc, OnceLock};
+use std::fmt;
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 
-/// A schema in draft 2020-12, compiled when it is first needed.
-pub(crate) struct Schema {
-    json: Arc<Value>,
+type Deriving = Box<dyn FnOnce() -> Arc<Value> + Send>;
+
+/// A schema in draft 2020-12, derived and compiled when it is first needed: a process that makes one call would
+/// otherwise spend a quarter of its time on schemas that nobody looks at.
+pub struct Schema {
+    json: LazyLock<Arc<Value>, Deriving>,
     compiled: OnceLock<Result<jsonschema::Validator, String>>,
 }
 
 impl Schema {
-    pub(crate) fn given(json: Value) -> Schema {
-        Schema { json: Arc::new(json), compiled: OnceLock::new() }
+    /// A schema as it was written.
+    pub fn given(json: Value) -> Schema {
+        let json = Arc::new(json);
+        Schema::later(|| json)
+    }
+
+    fn later(derive: impl FnOnce() -> Arc<Value> + Send + 'static) -> Schema {
+        Schema { json: LazyLock::new(Box::new(derive)), compiled: OnceLock::new() }
     }
 
     /// Derives the schema of an input from its type, in the form providers understand: nothing by reference, optional
     /// fields merely absent instead of nullable, no integer formats. Returns the type's doc comment beside it.
     pub(crate) fn of_input<T: JsonSchema>() -> (Schema, Option<String>) {
-        Schema::derive::<T>(SchemaSettings::draft2020_12(), drop_null)
+        let (json, description) = derived::<T>(SchemaSettings::draft2020_12(), drop_null);
+        (Schema::given(json), description)
     }
 
     /// Derives the schema of an output from its type: what is written, `null` where an absent value is written so.
     pub(crate) fn of_output<T: JsonSchema>() -> Schema {
-        Schema::derive::<T>(SchemaSettings::draft2020_12().for_serialize(), |_| {}).0
+        Schema::later(|| Arc::new(derived::<T>(SchemaSettings::draft2020_12().for_serialize(), |_| {}).0))
     }
 
-    fn derive<T: JsonSchema>(
-        settings: SchemaSettings,
-        nulls: fn(&mut Map<String, Value>),
-    ) -> (Schema, Option<String>) {
-        let settings = settings.with(|settings| {
-            settings.inline_subschemas = true;
-            settings.meta_schema = None;
-        });
-        let mut json = settings.into_generator().into_root_schema_for::<T>().to_value();
-        simplify(&mut json, nulls);
-        let description = match &mut json {
-            Value::Object(root) => {
-                root.shift_remove("title");
-                root.shift_remove("description")
-            }
-            _ => None,
-        };
-        (Schema::given(json), description.and_then(|text| text.as_str().map(unwrapped)))
-    }
-
-    pub(crate) fn json(&self) -> &Arc<Value> {
+    /// The schema itself.
+    pub fn json(&self) -> &Arc<Value> {
         &self.json
     }
 
     /// The compiled schema, or why it cannot be compiled.
     pub(crate) fn validator(&self) -> Result<&jsonschema::Validator, &str> {
-        let compile = || jsonschema::validator_for(&self.json).map_err(|error| error.to_string());
+        let compile = || jsonschema::validator_for(self.json()).map_err(|error| error.to_string());
         self.compiled.get_or_init(compile).as_ref().map_err(String::as_str)
     }
+}
+
+impl fmt::Debug for Schema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.json.fmt(f)
+    }
+}
+
+impl PartialEq for Schema {
+    fn eq(&self, other: &Schema) -> bool {
+        self.json() == other.json()
+    }
+}
+
+/// The schema of a type and, beside it, the type's doc comment.
+fn derived<T: JsonSchema>(
+    settings: SchemaSettings,
+    nulls: fn(&mut Map<String, Value>),
+) -> (Value, Option<String>) {
+    let settings = settings.with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    let mut json = settings.into_generator().into_root_schema_for::<T>().to_value();
+    simplify(&mut json, nulls);
+    let description = match &mut json {
+        Value::Object(root) => {
+            root.shift_remove("title");
+            root.shift_remove("description")
+        }
+        _ => None,
+    };
+    (json, description.and_then(|text| text.as_str().map(unwrapped)))
 }
 
 /// Doc comments are wrapped for people who read the source; a model reads paragraphs.

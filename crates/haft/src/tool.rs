@@ -174,8 +174,8 @@ impl Tool {
         self.0.input().json()
     }
 
-    pub(crate) fn output_schema(&self) -> &Arc<Value> {
-        self.0.output().json()
+    pub(crate) fn output_schema(&self) -> &Arc<Schema> {
+        self.0.output()
     }
 
     /// Why the tool cannot be offered at all, if its schemas are unusable.
@@ -248,7 +248,7 @@ trait Erased: Send + Sync {
         false
     }
     fn input(&self) -> &Schema;
-    fn output(&self) -> &Schema;
+    fn output(&self) -> &Arc<Schema>;
     fn decode(&self, input: Value) -> Result<Box<dyn Invocation>, Undecoded>;
 }
 
@@ -272,7 +272,7 @@ impl<E: Executor> Erased for Typed<E> {
         &self.input
     }
 
-    fn output(&self) -> &Schema {
+    fn output(&self) -> &Arc<Schema> {
         &self.output
     }
 
@@ -338,7 +338,7 @@ impl Erased for Loose {
         &self.input
     }
 
-    fn output(&self) -> &Schema {
+    fn output(&self) -> &Arc<Schema> {
         &self.output
     }
 

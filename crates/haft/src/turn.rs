@@ -16,6 +16,7 @@ use crate::output::{MemoryOutputs, OutputStore};
 use crate::permission::{Gate, Ruleset};
 use crate::recorder::{MemoryRecorder, Recorder};
 use crate::registry::{Entry, Identity, Registry};
+use crate::schema::Schema;
 use crate::settle;
 use crate::settlement::{Call, Rejection, SettleError, Settlement, told_name};
 use crate::tool::{Tool, ToolContext};
@@ -30,7 +31,7 @@ pub struct Definition {
     /// The JSON Schema of its input.
     pub input: Arc<Value>,
     /// The JSON Schema of its output.
-    pub output: Arc<Value>,
+    pub output: Arc<Schema>,
     /// The action its permission rules are filed under.
     pub action: Action,
 }

@@ -248,7 +248,7 @@ mod tests {
             name,
             description: "d".to_owned(),
             input: Arc::new(schema),
-            output: Arc::new(json!({})),
+            output: Arc::new(haft::Schema::given(json!({}))),
             action,
         }
     }

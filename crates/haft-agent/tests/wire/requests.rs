@@ -26,7 +26,7 @@ fn tool(name: &str, schema: Value) -> Definition {
         name,
         description: "Reads.".to_owned(),
         input: Arc::new(schema),
-        output: Arc::new(json!({})),
+        output: Arc::new(haft::Schema::given(json!({}))),
         action,
     }
 }

@@ -27,13 +27,14 @@ pub(crate) async fn run(
 fn list(setting: &Setting, terminal: Terminal) -> Result<Exit, Failure> {
     let agents: Vec<Agent> = setting.config.agents().into_iter().filter(|agent| !agent.hidden).collect();
     if terminal.json {
-        let agents: Vec<Value> = agents.iter().map(document).collect();
+        let agents: Vec<Value> = agents.iter().map(|agent| document(setting, agent)).collect();
         terminal.document(&json!({ "v": 1, "agents": agents }))?;
         return Ok(Exit::Ok);
     }
     let style = terminal.out();
     for agent in &agents {
-        let description = visible(agent.description.as_deref().unwrap_or_default());
+        let description =
+            visible(&setting.config.as_written(agent.description.as_deref().unwrap_or_default()));
         terminal.line(&format!(
             "{}  {}  {description}",
             style.bold(&visible(&agent.name)),
@@ -55,7 +56,7 @@ async fn show(setting: &Setting, terminal: Terminal) -> Result<Exit, Failure> {
     let paths: Vec<String> =
         loaded.instructions.iter().map(|one| one.path.to_string_lossy().into_owned()).collect();
     if terminal.json {
-        let mut shown = document(&agent);
+        let mut shown = document(setting, &agent);
         shown["v"] = 1.into();
         shown["prompt"] = json!(agent.prompt);
         shown["instructions"] = json!(paths);
@@ -88,8 +89,8 @@ async fn show(setting: &Setting, terminal: Terminal) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
-fn document(agent: &Agent) -> Value {
-    json!({
+fn document(setting: &Setting, agent: &Agent) -> Value {
+    setting.config.document_as_written(json!({
         "name": agent.name,
         "mode": agent.mode.as_str(),
         "description": agent.description,
@@ -99,5 +100,5 @@ fn document(agent: &Agent) -> Value {
         "temperature": agent.temperature,
         "top_p": agent.top_p,
         "options": agent.options,
-    })
+    }))
 }

@@ -87,7 +87,7 @@ async fn show(
     terminal.foreign(&tool.description)?;
     terminal.line(&format!("\n{} {}", style.dim("permission"), tool.action))?;
     terminal.line(&format!("{}\n{:#}", style.dim("input"), tool.input))?;
-    terminal.line(&format!("{}\n{:#}", style.dim("output"), tool.output))?;
+    terminal.line(&format!("{}\n{:#}", style.dim("output"), tool.output.json()))?;
     Ok(Exit::Ok)
 }
 
@@ -97,7 +97,7 @@ fn document(tool: &Definition) -> Value {
         "description": tool.description,
         "permission": tool.action.as_str(),
         "input": *tool.input,
-        "output": *tool.output,
+        "output": **tool.output.json(),
     })
 }
 

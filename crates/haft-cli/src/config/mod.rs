@@ -40,6 +40,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use haft::permission::{Layer, Origin, Rule, Ruleset};
+use serde_json::Value;
 
 pub(crate) use agents::{Agent, AgentError, AgentMode, DEFAULT_AGENT};
 pub(crate) use defaults::{GUARDED, PERSONS};
@@ -225,6 +226,21 @@ impl Config {
     /// A text that speaks of what is configured, with what was put in for `{env:X}` and `{file:p}` as it was written.
     pub(crate) fn as_written(&self, text: &str) -> String {
         text::as_written(&self.put_in, text)
+    }
+
+    /// The same for all texts in a document.
+    pub(crate) fn document_as_written(&self, document: Value) -> Value {
+        match document {
+            Value::String(text) => self.as_written(&text).into(),
+            Value::Array(items) => items.into_iter().map(|item| self.document_as_written(item)).collect(),
+            Value::Object(fields) => {
+                let written = |(name, value): (String, Value)| {
+                    (self.as_written(&name), self.document_as_written(value))
+                };
+                fields.into_iter().map(written).collect()
+            }
+            plain @ (Value::Null | Value::Bool(_) | Value::Number(_)) => plain,
+        }
     }
 
     /// What was read, in order.

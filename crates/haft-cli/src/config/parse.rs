@@ -18,7 +18,7 @@ use super::text::{Cursor, Span, Text};
 /// The deepest nesting.
 pub(crate) const NESTING_MAX: usize = 64;
 
-const DIALECT: ParseOptions = ParseOptions {
+pub(super) const DIALECT: ParseOptions = ParseOptions {
     allow_comments: true,
     allow_trailing_commas: true,
     allow_loose_object_property_names: false,

@@ -7,6 +7,7 @@ use haft::{Journal, Memory, MemoryOutputs, MemoryRecorder, OutputStore, Recorder
 use haft_store::{Redactor, Retention, Store, StoreOptions};
 use haft_tools::DiskRestorer;
 
+use super::Mode;
 use crate::exit::{Exit, Failure};
 use crate::models;
 use crate::searches;
@@ -24,7 +25,14 @@ pub(super) struct Keepers {
 }
 
 impl Keepers {
-    pub(super) fn durable(store: Store) -> Keepers {
+    pub(super) fn of(setting: &Setting, mode: Mode) -> Result<Keepers, Failure> {
+        match mode {
+            Mode::Live => Ok(Keepers::durable(open_store(setting)?)),
+            Mode::Rehearsal => Keepers::rehearsing(setting),
+        }
+    }
+
+    fn durable(store: Store) -> Keepers {
         let shared = Arc::new(store.clone());
         Keepers {
             recorder: shared.clone(),
@@ -37,7 +45,7 @@ impl Keepers {
     }
 
     /// A rehearsal writes nothing, but reads the grants that would count and what could be undone, if there is a store.
-    pub(super) fn rehearsing(setting: &Setting) -> Result<Keepers, Failure> {
+    fn rehearsing(setting: &Setting) -> Result<Keepers, Failure> {
         let recorder = Arc::new(MemoryRecorder::default());
         let (grants, journal): (Arc<dyn GrantBook>, Arc<dyn Journal>) =
             match setting.paths.data.join(haft_store::FILE).exists() {

@@ -178,6 +178,10 @@ fn no_message_shows_what_was_put_in_from_elsewhere() {
         (r#"{ "default_agent": "a {env:X}" }"#, &[&["call", "list"], &["doctor"]]),
         (r#"{ "shell": "{env:X}" }"#, &[&["call", "list"], &["doctor"]]),
         (r#"{ "sandbox": { "hosts": ["{env:X}/:x"] } }"#, &[&["call", "list"], &["doctor"]]),
+        (
+            r#"{ "agent": { "build": { "description": "{env:X}", "options": { "apiKey": "{env:X}" } } } }"#,
+            &[&["agents"], &["agents", "--json"], &["agents", "build"], &["agents", "build", "--json"]],
+        ),
         (r#"{ "instructions": ["{env:X}"] }"#, &[&["agents", "build"], &["agents", "build", "--json"]]),
         (r#"{ "plugin": ["./{env:X}.ts"] }"#, &[&["tools", "list"], &["tools", "check"], &["call", "list"]]),
         (r#"{ "plugin": ["{env:X}"] }"#, &[&["tools", "check"], &["tools", "check", "--json"]]),

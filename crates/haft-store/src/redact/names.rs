@@ -1,5 +1,6 @@
 //! Which variables hold secrets, by their names; and how a secret may be spelled in a text.
 
+use std::ops::Range;
 use std::path::Path;
 
 /// Shorter values are too likely to stand in a text by chance.
@@ -85,13 +86,19 @@ pub(super) fn is_secret(name: &str, value: &str) -> bool {
         && !(value.starts_with('/') && Path::new(value).exists())
 }
 
-/// The password in the address of a database, a proxy or the like.
-pub fn password_in(value: &str) -> Option<&str> {
-    let (_, rest) = value.trim().split_once("://")?;
-    let authority = rest.split(['/', '?', '#']).next()?;
+/// Where the password stands in the address of a database, a proxy or the like.
+pub fn password_place(value: &str) -> Option<Range<usize>> {
+    let begin = value.find("://")? + "://".len();
+    let authority = value[begin..].split(['/', '?', '#']).next()?;
     let (user, _host) = authority.rsplit_once('@')?;
-    let (_name, password) = user.split_once(':')?;
-    (!password.is_empty()).then_some(password)
+    let (name, password) = user.split_once(':')?;
+    let start = begin + name.len() + 1;
+    (!password.is_empty()).then_some(start..start + password.len())
+}
+
+/// The password in such an address.
+pub(super) fn password_in(value: &str) -> Option<&str> {
+    password_place(value).map(|place| &value[place])
 }
 
 pub(super) fn names_secret(name: &str) -> bool {

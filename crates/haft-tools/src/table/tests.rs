@@ -18,7 +18,7 @@ fn every_tool_is_named_described_and_documented() {
         assert!(!tool.description.trim().is_empty(), "{name} has no description");
         assert_eq!(tool.input["type"], "object", "{name}");
         check_documented(name, &tool.input);
-        check_documented(name, &tool.output);
+        check_documented(name, tool.output.json());
     }
 }
 

@@ -205,7 +205,7 @@ fn the_advertised_output_schema_admits_what_the_tool_returns() {
     let turn = world.turn();
     let settled = now(turn.settle(world.call("find", json!({ "text": "" })))).unwrap();
     let haft::Settlement::Completed(completed) = settled else { panic!("it was rejected") };
-    let schema = &turn.definitions()[0].output;
+    let schema = &turn.definitions()[0].output.json();
     let problem = jsonschema::validate(schema, &completed.structured).err();
     assert!(problem.is_none(), "{} does not fit {schema}: {problem:?}", completed.structured);
 }
