@@ -158,7 +158,8 @@ fn text(setting: &Setting, call: &Call, outcome: &Outcome, took: Duration) -> Re
                     terminal.note(&format!("attached: {mime}, {} bytes (use --json to get it)", data.len()));
                 }
             }
-            terminal.note(&format!("{} {}  {trail}", call.name, haft::visible(&done.title)));
+            let title = done.title.lines().collect::<Vec<_>>().join(" ");
+            terminal.note(&format!("{} {}  {trail}", call.name, haft::visible(&title)));
         }
         Ok(Settlement::Rejected(rejection)) => {
             let label = if exit::of_rejection(rejection) == Exit::Denied { "denied:" } else { "error:" };

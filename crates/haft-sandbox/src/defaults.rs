@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::credentials::CREDENTIALS;
 use crate::profile::{Absent, Protected};
 
 /// Directories and files of a workspace by which programs are configured.
@@ -36,27 +37,6 @@ const GIT: &[(&str, Absent)] = &[
     (".git/info/attributes", Absent::Remove),
 ];
 
-/// Where credentials are kept in a home directory.
-pub(crate) const SECRETS: &[&str] = &[
-    ".aws",
-    ".azure",
-    ".config/gcloud",
-    ".config/gh",
-    ".config/haft",
-    ".config/opencode",
-    ".docker/config.json",
-    ".git-credentials",
-    ".gnupg",
-    ".kube",
-    ".local/share/haft",
-    ".local/share/keyrings",
-    ".local/share/opencode",
-    ".netrc",
-    ".password-store",
-    ".pypirc",
-    ".ssh",
-];
-
 /// Where tools keep what they can fetch or build again.
 pub(crate) const CACHES: &[&str] = &[
     ".bun",
@@ -76,7 +56,7 @@ pub(crate) const CACHES: &[&str] = &[
 
 /// Where credentials are kept in a home directory, be it there or not.
 pub fn secrets(home: &Path) -> impl Iterator<Item = PathBuf> {
-    SECRETS.iter().map(|name| home.join(name))
+    CREDENTIALS.iter().map(|name| home.join(name))
 }
 
 /// What a workspace's root has that must not be changed.

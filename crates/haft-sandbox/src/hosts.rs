@@ -59,6 +59,11 @@ impl HostGrant {
         Ok(HostGrant { host, port })
     }
 
+    /// The same with its usual ports, if it names another one.
+    pub fn without_port(&self) -> HostGrant {
+        HostGrant { host: self.host.clone(), port: None }
+    }
+
     /// Whether it stands for many hosts.
     pub fn is_wildcard(&self) -> bool {
         matches!(self.host, Host::Below(_))

@@ -46,6 +46,7 @@ mod os;
 #[path = "linux/mod.rs"]
 mod os;
 
+mod credentials;
 mod defaults;
 mod error;
 mod hosts;

@@ -182,13 +182,14 @@ impl Known {
     }
 }
 
-/// Whether a variable holds a secret, by its name or because an address in it has a password. Without the address of
-/// their proxy, though, commands that may reach the network would not.
+/// Whether a variable holds a secret: by its name, because an address in it has a password, or because it can be nothing
+/// but a key. Without the address of their proxy, though, commands that may reach the network would not.
 pub fn is_secret_variable(name: &str, value: &str) -> bool {
     let is_proxy = name.to_ascii_lowercase().ends_with("_proxy");
     names::is_secret(name, value)
         || (names::is_secret(name, "value of it") && !value.starts_with('/'))
         || (names::password_in(value).is_some() && !is_proxy)
+        || !key_places(value).is_empty()
 }
 
 /// Whether a name says that what it names is a secret, however its words are joined.

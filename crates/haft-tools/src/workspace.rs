@@ -50,6 +50,7 @@ pub use draft::Draft;
 pub(crate) use draft::Hold;
 pub use error::{ResolveError, WorkspaceError};
 pub use file::OpenedFile;
+pub(crate) use file::{is_in_a_tree_of_the_kernel, is_of_the_kernel};
 pub(crate) use guarded::Guarded;
 pub use guarded::Guarding;
 pub(crate) use lead::{Candidate, Lead, Unopened};
@@ -134,7 +135,7 @@ impl Workspace {
         if self.is_withheld(&real) {
             return Err(ResolveError::Withheld { path: haft::visible(&spelled.to_string_lossy()) });
         }
-        Ok(Place::new(self, spelled, real, kind))
+        Ok(Place::new(self, spelled, real, kind).spelled_as(path))
     }
 
     /// The same workspace, but nothing below these directories is anybody's to look at or to change, whoever agrees: they

@@ -72,6 +72,8 @@ const AGENTS: [(&str, &[Row]); 7] = [
     ]),
     ("explore", &[
         ("*",                  "*", Deny),
+        // Said by name, so that its commands change nothing either.
+        ("edit",               "*", Deny),
         ("grep",               "*", Allow),
         ("glob",               "*", Allow),
         ("list",               "*", Allow),

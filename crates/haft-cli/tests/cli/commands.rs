@@ -36,12 +36,15 @@ fn a_command_reports_what_it_printed_and_how_it_ended() {
         return;
     }
     let done = bash(&place, "echo out; echo err >&2; pwd; exit 3");
-    assert_eq!(output(&done), format!("out\nerr\n{}\n", place.ws().display()));
+    let notes = "\n\n<shell_metadata>\nCommand exited with code 3.\n</shell_metadata>";
+    assert_eq!(output(&done), format!("out\nerr\n{}\n{notes}", place.ws().display()));
     assert_eq!((&done["metadata"]["exit"], &done["metadata"]["truncated"]), (&json!(3), &json!(false)));
     assert_eq!(output(&bash(&place, "cat; kill -9 $$")).lines().last(), Some("</shell_metadata>"));
 
     let binary = bash(&place, "head -c 1000 /dev/urandom; printf '\\0'");
-    assert_eq!(output(&binary), "(binary output, 1001 bytes)");
+    assert!(output(&binary).starts_with("(binary output, 1001 bytes, saved to: haft://output/"));
+    let whole = place.command(&["output", binary["retained"]["id"].as_str().unwrap()]).output().unwrap();
+    assert_eq!(whole.stdout.len(), 1001);
 }
 
 #[test]
@@ -206,5 +209,52 @@ fn bad_input_is_told_and_nothing_is_run() {
         assert!(output(&unread).contains("nothing of it was run") && !place.ws().join("ran").exists());
         let unknown = told(&json!({ "command": "no-such-program-here" })).json();
         assert_eq!(unknown["metadata"]["exit"], 127);
+    }
+}
+
+#[test]
+fn what_is_denied_to_file_tools_is_denied_to_commands_that_name_it() {
+    let place = Place::new();
+    if !is_confined(&place) {
+        return;
+    }
+    place.file("priv/x", "secret words\n");
+    place.file("open", "words\n");
+    place.global_config(
+        r#"{ "permission": { "bash": "allow", "read": { "priv/*": "deny" }, "edit": { "priv/*": "deny", "open": "deny" } } }"#,
+    );
+    for script in
+        ["cat priv/x", "cat < ./priv/../priv/x", "echo z > priv/y", "rm open", "true; cp open priv/z"]
+    {
+        let ran = place.run(&["call", "bash", &format!("command={script}")]);
+        assert!(ran.code == 5 && !ran.out.contains("secret"), "{script}: {} {}", ran.code, ran.err);
+        assert_eq!(place.run(&["permission", "check", "bash", script]).code, 5, "{script}");
+    }
+    assert_eq!(place.run(&["call", "bash", "command=cat open; echo y > made"]).out, "words\n");
+    // Who denies everything but commands speaks of tools, and not of what commands do.
+    place.global_config(r#"{ "permission": { "*": "deny", "bash": "allow" } }"#);
+    assert_eq!(place.run(&["call", "bash", "command=cat open; echo z > made"]).out, "words\n");
+    assert_eq!(place.read("made"), "z\n");
+}
+
+#[test]
+fn the_commands_of_agents_that_may_not_edit_change_nothing_unless_somebody_agrees() {
+    let place = Place::new();
+    if !is_confined(&place) {
+        return;
+    }
+    // Who only explores cannot even ask for more.
+    for (agent, agreed) in [("plan", (0, "x\ny")), ("explore", (5, "x\n"))] {
+        place.file("a.rs", "x\n");
+        let script = "command=python3 -c \"open('a.'+'rs','w')\"; echo y > made; cat a.rs";
+        let ran = place.run(&["call", "bash", script, "--allow", "bash", "--agent", agent]);
+        assert_eq!(place.read("a.rs"), "x\n", "{agent}");
+        assert!(!place.ws().join("made").exists(), "{agent}: {} {}", ran.out, ran.err);
+        let ran = place.run(&["call", "bash", "command=cat a.rs", "--allow", "bash", "--agent", agent]);
+        assert_eq!(ran.out, "x\n", "{agent}: {}", ran.err);
+        let more =
+            json!({ "command": "python3 -c \"open('a.'+'rs','a').write('y')\"", "writable": ["a.rs"] });
+        let ran = place.run(&["call", "bash", &more.to_string(), "--yes", "--agent", agent]);
+        assert_eq!((ran.code, place.read("a.rs").as_str()), agreed, "{agent}: {} {}", ran.out, ran.err);
     }
 }

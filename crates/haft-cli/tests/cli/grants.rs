@@ -322,6 +322,11 @@ fn a_name_for_many_hosts_does_not_get_around_a_rule_about_one() {
     let but = ["--allow", "network=*.example.com", "--deny", "network=evil.example.com"];
     assert_eq!(call(&place, &input, &but).code, 6);
     assert_eq!(call(&place, &input, &["--yes"]).code, 0);
+    for named in ["evil.example.com", "evil.example.com:443", "Evil.Example.Com.:8080"] {
+        let input = json!({ "command": "true", "network": [named] });
+        let denied = call(&place, &input, &["--allow", "network", "--deny", "network=evil.example.com"]);
+        assert_eq!(denied.code, 5, "{named}: {}", denied.out);
+    }
     place.global_config(r#"{ "sandbox": { "hosts": ["*.example.com"] } }"#);
     assert_eq!(call(&place, &input, &[]).code, 0, "what is configured needs no question");
 }

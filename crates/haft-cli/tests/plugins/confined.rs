@@ -54,6 +54,19 @@ fn files_outside_of_the_workspace_are_not_written() {
 }
 
 #[test]
+fn nobody_can_agree_that_a_plugin_reads_the_environment_of_haft_itself() {
+    let place = trusted(&[]);
+    does(&place, "environ", "return fs.readFileSync('/proc/self/environ', 'utf8')");
+    does(&place, "score", "fs.writeFileSync('/proc/self/oom_score_adj', '5')");
+    for name in ["environ", "score"] {
+        let mut command = place.command(&["call", name, "--yes", "--json"]);
+        command.env("ZZ_TOKEN", "hunter2-is-the-secret");
+        let ran = String::from_utf8(command.output().unwrap().stdout).unwrap();
+        assert!(!ran.contains("hunter2") && !ran.contains("did it"), "{name}: {ran}");
+    }
+}
+
+#[test]
 fn what_is_written_to_a_temporary_directory_is_said_to_vanish() {
     let place = trusted(&[]);
     let name = format!("/tmp/haft-vanishes-{}", std::process::id());

@@ -16,10 +16,13 @@ const WORDS: &[&str] = &[
     "AUTHORIZATION",
     "BEARER",
     "CANARY",
+    "COOKIE",
+    "COOKIES",
     "CREDENTIAL",
     "CREDENTIALS",
     "CREDS",
     "DSN",
+    "JWT",
     "KEY",
     "KEYS",
     "PASS",
@@ -35,11 +38,15 @@ const WORDS: &[&str] = &[
     "SECRETS",
     "TOKEN",
     "TOKENS",
+    "WEBHOOK",
 ];
+
+/// Words that say so beside others: alone, the second of them is a directory.
+const WORDS_BESIDE: &[&str] = &["PW", "PWD", "SK"];
 
 /// Endings that say so even within a word.
 const ENDINGS: &[&str] =
-    &["APIKEY", "ACCESSKEY", "SECRETKEY", "PRIVATEKEY", "PASSWORD", "PASSWD", "SECRET", "TOKEN"];
+    &["APIKEY", "ACCESSKEY", "SECRETKEY", "PRIVATEKEY", "PASSWORD", "PASSWD", "SECRET", "TOKEN", "TOKENS"];
 
 /// Last words that say the variable only speaks about a secret: where it is, of what kind, how long.
 const ABOUT: &[&str] = &[
@@ -106,7 +113,11 @@ pub(super) fn names_secret(name: &str) -> bool {
     let words: Vec<&str> =
         name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let about = words.last().is_some_and(|last| ABOUT.contains(last)) || words.contains(&"MAX");
-    let says_so = |word: &&str| WORDS.contains(word) || ENDINGS.iter().any(|ending| word.ends_with(ending));
+    let says_so = |word: &&str| {
+        WORDS.contains(word)
+            || (words.len() > 1 && WORDS_BESIDE.contains(word))
+            || ENDINGS.iter().any(|ending| word.ends_with(ending))
+    };
     !about && words.iter().any(says_so)
 }
 

@@ -147,6 +147,28 @@ fn a_password_in_an_address_is_a_secret() {
 }
 
 #[test]
+fn variables_are_secret_by_their_name_or_by_what_they_are() {
+    let value = "0123456789";
+    for name in [
+        "MYSQL_PWD",
+        "MY_PWD",
+        "LDAP_BIND_PW",
+        "JWT",
+        "SESSION_COOKIE",
+        "SLACK_WEBHOOK",
+        "STRIPE_SK",
+        "MYTOKENS",
+    ] {
+        assert!(is_secret_variable(name, value), "{name}");
+    }
+    for name in ["PWD", "OLDPWD", "SK", "PW", "EDITOR", "MAX_TOKENS"] {
+        assert!(!is_secret_variable(name, value), "{name}");
+    }
+    assert!(is_secret_variable("X", "sk-ant-abcdefghijklmnopqrstuvwxyz"));
+    assert!(is_secret_variable("Y", "ghp_abcdefghijklmnopqrstuvwxyz0123456789"));
+}
+
+#[test]
 fn a_long_value_that_repeats_itself_is_known_at_once() {
     let secret = "a".repeat(120_000);
     let redactor = Redactor::of_secrets([secret.clone(), "another-secret".to_owned()]);

@@ -10,7 +10,7 @@ use rustix::fs::{Dir, FileType, Mode, OFlags, ResolveFlags};
 
 use super::Hosting;
 use crate::blocking::blocking;
-use crate::workspace::{Place, Workspace};
+use crate::workspace::{Place, Workspace, is_in_a_tree_of_the_kernel, is_of_the_kernel};
 
 /// The action under which rules speak of what plugins do to files outside of what they have. Allowing everything does
 /// not allow it.
@@ -92,6 +92,11 @@ impl Hosting {
         let place = self.workspace.resolve(text).map_err(|error| ToolError::failure(error.to_string()))?;
         if let Some(hidden) = self.processes.hidden.iter().find(|hidden| place.real().starts_with(hidden)) {
             return Err(ToolError::Failure(format!("{} is haft's own", hidden.display())).into());
+        }
+        // Nobody is asked: what `/proc/self` is to haft is not what it is to the plugin, and opening a device may do
+        // something.
+        if is_in_a_tree_of_the_kernel(place.real()) {
+            return Err(of_the_kernel().into());
         }
         let target = FileTarget { questions: questions(&self.workspace, &place, &op), place, op };
         let permit = self.gate.grant(context, target).await?;
@@ -178,7 +183,16 @@ fn open(path: &Path, flags: OFlags) -> io::Result<File> {
     let flags = flags | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let mode = if flags.contains(OFlags::CREATE) { Mode::from_raw_mode(0o644) } else { Mode::empty() };
     let opened = rustix::fs::openat2(rustix::fs::CWD, path, flags, mode, ResolveFlags::NO_SYMLINKS)?;
+    if is_of_the_kernel(path, &opened) {
+        return Err(of_the_kernel());
+    }
     Ok(File::from(opened))
+}
+
+fn of_the_kernel() -> io::Error {
+    let why =
+        "plugins are given no interfaces of the kernel, such as /proc, beyond those of their own process";
+    io::Error::new(io::ErrorKind::PermissionDenied, why)
 }
 
 fn check_regular(file: &File) -> io::Result<()> {

@@ -128,13 +128,21 @@ impl Capture {
         }
     }
 
-    /// What was printed. The whole is kept first where it is not all shown.
+    /// What was printed. The whole is kept first where it is not all shown, or not as it came.
     pub(super) async fn finish(self) -> Result<Captured, StoreError> {
         let is_binary = is_binary(&self.head) || is_binary(&self.tail);
         let bytes = self.bytes;
         let Some(spool) = self.spool else {
             let text = self.printed.text(&self.head);
-            return Ok(Captured { text, bytes, whole: Whole::Shown, is_binary });
+            if !is_binary && is_text(&self.head) {
+                return Ok(Captured { text, bytes, whole: Whole::Shown, is_binary });
+            }
+            let mut spool = self.outputs.spool(&self.context)?;
+            spool.write(&self.head)?;
+            let output = spool.keep().await?;
+            let hint = format!("(not all of it is text; as it came: {})", output.address());
+            let text = [text.trim_end_matches('\n'), &hint].join("\n\n");
+            return Ok(Captured { text, bytes, whole: Whole::Retained(output), is_binary });
         };
         let output = spool.keep().await?;
         let room = Budget { lines: self.budget.lines / 2, bytes: self.budget.bytes / 2 };
@@ -154,7 +162,7 @@ impl Printed {
     fn text(self, bytes: &[u8]) -> String {
         let text = String::from_utf8_lossy(bytes);
         match self {
-            Printed::Plainly => text.into_owned(),
+            Printed::Plainly => text.replace('\0', ZERO),
             Printed::OnTerminal => screen::shown(&text),
         }
     }
@@ -178,10 +186,22 @@ fn last(bytes: &[u8], room: Budget) -> &[u8] {
     &within[start.unwrap_or(0)..]
 }
 
-/// A zero byte, or many bytes that are no characters.
+/// How a zero byte is shown.
+const ZERO: &str = "␀";
+
+/// Whether what is shown of it is what it is.
+fn is_text(bytes: &[u8]) -> bool {
+    !bytes.contains(&0) && std::str::from_utf8(bytes).is_ok()
+}
+
+/// Many bytes that are no characters; or zero bytes, unless they only stand between texts, as `find -print0` has it.
 fn is_binary(bytes: &[u8]) -> bool {
     let broken = bytes.utf8_chunks().filter(|chunk| !chunk.invalid().is_empty()).count();
-    bytes.contains(&0) || broken * 10 > bytes.len().max(1) * 3
+    let is_odd = |byte: &u8| byte.is_ascii_control() && !matches!(byte, 0 | 8..=13 | 0x1b);
+    let has_zeros = bytes.contains(&0);
+    let is_between =
+        || broken == 0 && !bytes.iter().any(is_odd) && !bytes.windows(2).any(|two| two == [0, 0]);
+    (has_zeros && !is_between()) || broken * 10 > bytes.len().max(1) * 3
 }
 
 #[cfg(test)]
@@ -208,6 +228,19 @@ mod tests {
     }
 
     #[test]
+    fn what_is_no_text_is_kept_as_it_came() {
+        let budget = Budget { lines: 10, bytes: 100 };
+        let (zeros, wholes) = captured(&[b"one\0", b"two\0"], budget);
+        assert!(zeros.text.starts_with("one␀two␀\n\n(not all of it is text; as it came: haft://output/"));
+        assert_eq!((wholes, zeros.is_binary), (vec!["one\0two\0".to_owned()], false));
+        let (foreign, wholes) = captured(&[b"caf\xe9\n"], budget);
+        assert!(foreign.text.starts_with("caf\u{fffd}\n\n(not all"), "{}", foreign.text);
+        assert_eq!((wholes.len(), foreign.is_binary), (1, false));
+        let (binary, wholes) = captured(&[b"\x7fELF\0\0"], budget);
+        assert_eq!((wholes.len(), binary.is_binary), (1, true));
+    }
+
+    #[test]
     fn what_is_large_is_kept_whole_and_shown_at_both_ends() {
         let lines: Vec<String> = (0..500).map(|line| format!("line {line}\n")).collect();
         let pieces: Vec<&[u8]> = lines.iter().map(String::as_bytes).collect();
@@ -231,6 +264,7 @@ mod tests {
 
     #[test]
     fn binary_is_told_from_text() {
+        assert!(!is_binary(b"a b\0c\n\0") && is_binary(b"a\0\0b") && is_binary(b"a\0\xff"));
         assert!(is_binary(b"\x7fELF\0\0") && is_binary(&[0xff, 0xfe, 0xfd, 0xfc]));
         assert!(!is_binary(b"a\xffb\n") && !is_binary("grün\n".as_bytes()) && !is_binary(b""));
     }

@@ -32,15 +32,15 @@ impl ConfinedCommand {
     /// Decides what the kernel will let a script do: what is configured, and what it asks for besides.
     pub(crate) fn new(
         processes: &Processes,
+        name: ProfileName,
         workspace: &Workspace,
         command: CommandTarget,
         wishes: Wishes,
     ) -> Result<ConfinedCommand, WishError> {
         command.check(workspace)?;
-        let confinement = &processes.confinement;
-        let profile = located(processes, workspace);
+        let profile = located(processes, name, workspace);
         let none = (Vec::new(), Vec::new(), Vec::new());
-        let (profile, (wished, shown, absent), unconfined) = match confinement.profile {
+        let (profile, (wished, shown, absent), unconfined) = match name {
             ProfileName::FullAccess => (profile, none, None),
             ProfileName::ReadOnly | ProfileName::WorkspaceWrite => {
                 let profile = allow_what_is_agreed(profile, processes, workspace, &command);
@@ -123,8 +123,8 @@ impl ConfinedCommand {
 
 /// What code may do that nobody looked at: what holds in a location, and the network that is configured.
 pub(crate) fn own_profile(processes: &Processes, workspace: &Workspace) -> Profile {
-    let mut profile = located(processes, workspace);
     let confinement = &processes.confinement;
+    let mut profile = located(processes, confinement.profile, workspace);
     if confinement.profile == ProfileName::FullAccess {
         return profile;
     }
@@ -137,14 +137,14 @@ pub(crate) fn own_profile(processes: &Processes, workspace: &Workspace) -> Profi
 }
 
 /// What holds in a location.
-fn located(processes: &Processes, workspace: &Workspace) -> Profile {
+fn located(processes: &Processes, name: ProfileName, workspace: &Workspace) -> Profile {
     let roots = [workspace.base(), workspace.directory()];
-    let mut profile = match processes.confinement.profile {
+    let mut profile = match name {
         ProfileName::FullAccess => return Profile::full_access(),
         ProfileName::ReadOnly => Profile::read_only(),
         ProfileName::WorkspaceWrite => Profile::workspace_write(roots),
     };
-    if processes.confinement.profile == ProfileName::ReadOnly {
+    if name == ProfileName::ReadOnly {
         profile.readable.extend(roots.map(Path::to_owned));
     }
     if let Some(home) = &processes.home {
@@ -155,7 +155,7 @@ fn located(processes: &Processes, workspace: &Workspace) -> Profile {
     for path in &processes.confinement.writable {
         profile = with_writable(profile, processes, path);
     }
-    if processes.confinement.profile == ProfileName::WorkspaceWrite {
+    if name == ProfileName::WorkspaceWrite {
         // Where a command could have made it, it is no proof of anything.
         let is_new = |path: &PathBuf| !profile.writable.iter().any(|root| path.starts_with(root));
         let written: Vec<PathBuf> = workspace.written_by_git().into_iter().filter(is_new).collect();

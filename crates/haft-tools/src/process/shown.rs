@@ -66,7 +66,7 @@ impl Retained {
     }
 }
 
-/// Binary output is not shown; where it is too long to be held, it is said where it is.
+/// Binary output is not shown; it is said where it is.
 fn described(bytes: u64, whole: &Whole) -> String {
     match whole {
         Whole::Shown => format!("(binary output, {bytes} bytes)"),

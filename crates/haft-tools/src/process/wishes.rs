@@ -157,12 +157,15 @@ impl Widened {
             NetworkWish::Hosts(wished) => {
                 let unknown: Vec<&HostGrant> = wished.iter().filter(|host| !hosts.contains(host)).collect();
                 for host in &unknown {
-                    let name = host.to_string();
+                    let (name, bare) = (host.to_string(), host.without_port().to_string());
                     // Rules speak of names, and this stands for many: one that forbids any of them counts, so it is
                     // asked about each time.
                     self.questions.push(match host.is_wildcard() {
                         true => Question::new(action(), Resource::new(name).beginning("")),
-                        false => Question::new(action(), Resource::new(&name)).saving(name),
+                        // Who forbids a host forbids every port of it.
+                        false => {
+                            Question::new(action(), Resource::new(&name).or_forbidden_as(bare)).saving(name)
+                        }
                     });
                 }
                 let names: Vec<String> = unknown.iter().map(ToString::to_string).collect();

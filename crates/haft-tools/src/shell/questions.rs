@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+use haft::Action;
 use haft::permission::{Allowed, Question, Resource};
 
 use super::analysis::Analysis;
@@ -39,6 +40,22 @@ pub(super) fn agreed_outside(workspace: &Workspace, analysis: &Analysis) -> Vec<
     let touched = touched(workspace, analysis);
     let outside = touched.iter().filter(|(place, _)| !place.is_inside());
     outside.map(|(place, touch)| (place.surroundings().to_owned(), *touch)).collect()
+}
+
+/// The questions that file tools would ask before they did what a script does to the files it names. Where nobody knows
+/// what it does to one, that it reads it is what is certain.
+pub(super) fn as_file_tools(workspace: &Workspace, analysis: &Analysis) -> Vec<Question> {
+    let mut seen: HashSet<FileEffect> = HashSet::new();
+    let effects = analysis.commands.iter().flat_map(effects);
+    let questions = effects.filter(|effect| !is_of_its_own(effect) && seen.insert(effect.clone()));
+    let questions = questions.filter_map(|effect| {
+        let place = workspace.locate(&effect.path).ok()?;
+        Some(match effect.touch {
+            Touch::Looks | Touch::MayChange => place.looking(),
+            Touch::Changes => Question { action: Action::new("edit"), ..place.looking() },
+        })
+    });
+    Question::merged(questions)
 }
 
 /// A file that a script names and that is nobody's, whoever agrees.

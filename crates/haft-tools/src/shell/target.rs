@@ -7,7 +7,7 @@ use haft::visible;
 
 use super::analysis::{Analysis, analyse};
 use super::effects::Touch;
-use super::questions::{agreed_outside, agreed_protected, questions, withheld};
+use super::questions::{agreed_outside, agreed_protected, as_file_tools, questions, withheld};
 use super::surroundings::Surroundings;
 use crate::workspace::{Place, ResolveError, Workspace};
 
@@ -61,6 +61,12 @@ impl CommandTarget {
             Some(path) => Err(ResolveError::Withheld { path: visible(&path.to_string_lossy()) }),
             None => Ok(()),
         }
+    }
+
+    /// What file tools would ask about the files that it names. Only rules that deny count here: consent to a command is
+    /// consent to what it does.
+    pub fn as_file_tools(&self, workspace: &Workspace) -> Vec<Question> {
+        as_file_tools(workspace, &self.analysis)
     }
 
     /// The protected paths that it may change once it is agreed to.

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use haft::permission::{Ask, Effect, Gate, Question};
-use haft::{Encoded, Events, Executor, Hook, Inbox, OutputStore, Presented, ToolContext, ToolError};
+use haft::permission::{Ask, Decision, Effect, Gate, Question, Resource};
+use haft::{Action, Encoded, Events, Executor, Hook, Inbox, OutputStore, Presented, ToolContext, ToolError};
 use haft_sandbox::HostGrant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,8 +15,8 @@ use serde_json::Value;
 
 use crate::jobs::{Description, Jobs};
 use crate::process::{
-    ConfinedCommand, Ending, Lacking, NetworkWish, Processes, Ran, Reached, Retained, RunError, Running,
-    Start, Streams, Wishes,
+    ConfinedCommand, Ending, Lacking, NetworkWish, Processes, ProfileName, Ran, Reached, Retained, RunError,
+    Running, Start, Streams, Wishes,
 };
 use crate::services::ToolServices;
 use crate::shell::CommandTarget;
@@ -163,15 +163,47 @@ impl Bash {
     ) -> Result<ConfinedCommand, ToolError> {
         let home = self.processes.home.clone();
         let command = CommandTarget::new(&self.workspace, &input.command, input.workdir.as_deref(), home)?;
-        let leaving: Vec<Question> = wishes.leaving().collect();
-        let target = ConfinedCommand::new(&self.processes, &self.workspace, command, wishes);
-        let mut target = target.map_err(|error| ToolError::failure(error.to_string()))?;
-        for question in leaving {
+        let mut denied = self.denied_to_file_tools(&command, context).await?;
+        for question in wishes.leaving() {
             if self.decides(&question, context, Effect::Deny).await? {
-                target = target.asking(question);
+                denied.push(question);
             }
         }
-        Ok(target)
+        let profile = self.profile(context).await?;
+        let target = ConfinedCommand::new(&self.processes, profile, &self.workspace, command, wishes);
+        let target = target.map_err(|error| ToolError::failure(error.to_string()))?;
+        Ok(denied.into_iter().fold(target, ConfinedCommand::asking))
+    }
+
+    /// What rules deny to file tools they deny to a script that names the file.
+    async fn denied_to_file_tools(
+        &self,
+        command: &CommandTarget,
+        context: &ToolContext,
+    ) -> Result<Vec<Question>, ToolError> {
+        let mut denied = Vec::new();
+        if ["read", "edit"].iter().any(|action| self.gate.denies_some(context, &Action::new(*action))) {
+            for question in command.as_file_tools(&self.workspace) {
+                let decisions = self.gate.decisions(context, &question).await?;
+                if decisions.iter().any(Decision::is_denied_by_name) {
+                    denied.push(question);
+                }
+            }
+        }
+        Ok(denied)
+    }
+
+    /// How far commands reach: whoever may not edit has commands that change nothing, unless somebody agrees to a path.
+    async fn profile(&self, context: &ToolContext) -> Result<ProfileName, ToolError> {
+        let edit = Action::new("edit");
+        let configured = self.processes.confinement.profile;
+        if configured != ProfileName::WorkspaceWrite || !self.gate.denies_some(context, &edit) {
+            return Ok(configured);
+        }
+        let anything = Question::new(edit, Resource::new("a file that no rule names"));
+        let decisions = self.gate.decisions(context, &anything).await?;
+        let is_denied = decisions.iter().any(Decision::is_denied_by_name);
+        Ok(if is_denied { ProfileName::ReadOnly } else { configured })
     }
 
     /// Whether the rules alone say this of anything in a question.

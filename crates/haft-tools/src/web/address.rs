@@ -87,10 +87,9 @@ impl Address {
         self.0.origin().ascii_serialization()
     }
 
-    /// The host without a dot at its end; addresses of the newer kind are in brackets.
+    /// The host; addresses of the newer kind are in brackets.
     pub fn host(&self) -> &str {
-        let host = self.0.host_str().unwrap_or_default();
-        host.strip_suffix('.').unwrap_or(host)
+        self.0.host_str().unwrap_or_default()
     }
 
     /// The port, which is the scheme's own unless given.
@@ -140,7 +139,7 @@ pub(crate) fn shown(text: &str) -> String {
 }
 
 fn checked(parsed: Result<Url, url::ParseError>) -> Result<Address, BadAddress> {
-    let url = parsed.map_err(|error| BadAddress::Invalid(error.to_string()))?;
+    let mut url = parsed.map_err(|error| BadAddress::Invalid(error.to_string()))?;
     if !matches!(url.scheme(), "http" | "https") {
         return Err(BadAddress::Scheme);
     }
@@ -153,6 +152,11 @@ fn checked(parsed: Result<Url, url::ParseError>) -> Result<Address, BadAddress> 
     }
     if url.port() == Some(0) {
         return Err(BadAddress::Invalid("there is no port 0".to_owned()));
+    }
+    // A dot at the end names the same host, and rules are written without it.
+    if let Some(bare) = url.host_str().filter(|host| host.ends_with('.')) {
+        let bare = bare.trim_end_matches('.').to_owned();
+        url.set_host(Some(&bare)).map_err(|error| BadAddress::Invalid(error.to_string()))?;
     }
     Ok(Address(url))
 }
@@ -181,6 +185,7 @@ mod tests {
         for (text, endpoint) in rows {
             assert_eq!(Address::parse(text).unwrap().endpoint(), endpoint, "{text}");
         }
+        assert_eq!(Address::parse("https://Example.com./x").unwrap().as_str(), "https://example.com/x");
     }
 
     #[test]

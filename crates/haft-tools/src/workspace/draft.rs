@@ -20,7 +20,7 @@ use super::digest::Digest;
 use super::error::WorkspaceError;
 use super::file::Found;
 use super::image::{self, OnDisk, from_start};
-use super::place::Place;
+use super::place::{Kind, Place};
 use super::protected::Protection;
 use crate::blocking::blocking;
 use crate::encoding::{Encoding, recognize_utf_8, view};
@@ -73,6 +73,9 @@ impl Workspace {
 
     /// Does the same, on a thread that may wait for the disk.
     pub(crate) fn draft_now(&self, place: Place, hold: Hold) -> Result<Draft, WorkspaceError> {
+        if place.is_spelled_as_directory() && place.kind() == Kind::Missing {
+            return Err(WorkspaceError::Directory { path: format!("{}/", place.shown()) });
+        }
         let standing = match self.open_place(&place)? {
             Found::File(file, stat) => {
                 check_replaceable(&place.shown(), &stat)?;

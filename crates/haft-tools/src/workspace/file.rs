@@ -107,10 +107,14 @@ fn open(root: &Root, relative: &Path, place: &Place) -> Result<Found, WorkspaceE
 }
 
 /// Whether a file is an interface of the kernel. The file system it lies on tells also where it is mounted elsewhere.
-pub(super) fn is_of_the_kernel(real: &Path, fd: impl AsFd) -> bool {
-    let shared_memory = real.starts_with("/dev/shm");
-    let in_tree = ["/proc", "/sys", "/dev"].iter().any(|tree| real.starts_with(tree));
-    (in_tree && !shared_memory) || lies_on_kernel_file_system(fd)
+pub(crate) fn is_of_the_kernel(real: &Path, fd: impl AsFd) -> bool {
+    is_in_a_tree_of_the_kernel(real) || lies_on_kernel_file_system(fd)
+}
+
+/// Whether a path lies where interfaces of the kernel usually are.
+pub(crate) fn is_in_a_tree_of_the_kernel(real: &Path) -> bool {
+    let is_shared_memory = real.starts_with("/dev/shm");
+    !is_shared_memory && ["/proc", "/sys", "/dev"].iter().any(|tree| real.starts_with(tree))
 }
 
 #[cfg(target_os = "linux")]

@@ -43,6 +43,8 @@ pub struct Place {
     real: PathBuf,
     kind: Kind,
     inside: bool,
+    /// Whether it was spelled with a slash at its end, as only a directory can be.
+    as_directory: bool,
     /// The name of what is really there.
     name: String,
     /// The name it was reached by, where a link was on the way.
@@ -62,7 +64,17 @@ impl Place {
         };
         let inside = workspace.roots().any(|root| real.starts_with(root.path()));
         let link = (respelled != real).then(|| name_of(&respelled));
-        Place { name: name_of(&real), link, spelled, real, kind, inside }
+        Place { name: name_of(&real), link, spelled, real, kind, inside, as_directory: false }
+    }
+
+    /// The same, spelled in this way.
+    pub(super) fn spelled_as(self, path: &str) -> Place {
+        Place { as_directory: path.ends_with('/'), ..self }
+    }
+
+    /// Whether it was spelled as only a directory can be.
+    pub(super) fn is_spelled_as_directory(&self) -> bool {
+        self.as_directory
     }
 
     /// The absolute path as it was spelled.

@@ -18,6 +18,15 @@ pub struct Decision {
     pub overridden: Vec<Rule>,
 }
 
+impl Decision {
+    /// Whether a rule denies it that speaks of its action by name, and not of all actions at once.
+    pub fn is_denied_by_name(&self) -> bool {
+        let is_by_name =
+            |reason: &Reason| matches!(reason, Reason::Rule(rule) if !rule.action.is_everything());
+        self.effect == Effect::Deny && is_by_name(&self.reason)
+    }
+}
+
 /// What decided.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reason {

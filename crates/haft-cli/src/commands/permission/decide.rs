@@ -137,6 +137,7 @@ async fn decided(
         false => Vec::new(),
     };
     let action = Action::new(action);
+    let mut as_file_tools = Vec::new();
     let questions = match action == shell::action() {
         true => {
             let workspace = Workspace::open(&setting.directory, setting.worktree.as_deref())
@@ -146,20 +147,19 @@ async fn decided(
             let home = setting.env.home();
             let target = CommandTarget::new(&workspace, resource, None, home).map_err(Failure::usage)?;
             target.check(&workspace).map_err(Failure::usage)?;
+            as_file_tools = target.as_file_tools(&workspace);
             target.questions()
         }
         false => vec![Question::new(action, Resource::new(resource))],
     };
-    let each = questions.into_iter().flat_map(|question| {
+    let decide_each = |question: Question| {
         let Question { action, resources, .. } = question;
-        resources.into_iter().map(move |resource| (action.clone(), resource))
-    });
-    let mut decided: Vec<(Action, Decision)> = each
-        .map(|(action, resource)| {
-            let decision = decide(&rules, &grants, &action, &resource);
-            (action, decision)
-        })
-        .collect();
+        let decide = |resource: Resource| (action.clone(), decide(&rules, &grants, &action, &resource));
+        resources.into_iter().map(decide).collect::<Vec<_>>()
+    };
+    let mut decided: Vec<(Action, Decision)> = questions.into_iter().flat_map(decide_each).collect();
+    let denied = as_file_tools.into_iter().flat_map(decide_each);
+    decided.extend(denied.filter(|(_, decision)| decision.is_denied_by_name()));
     decided.sort_by_key(|(_, decision)| std::cmp::Reverse(decision.effect));
     Ok(decided)
 }

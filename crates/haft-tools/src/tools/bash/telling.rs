@@ -38,7 +38,11 @@ pub(super) fn told(ran: Ran, timeout: Duration, lacking: Vec<String>) -> Output 
     let text = captured.text.as_str();
     let mut notes = Vec::new();
     let exit = match ending {
-        Ending::Exited(code) => Some(code),
+        Ending::Exited(code) => {
+            // Models do not read metadata, and many a command fails without a word.
+            notes.extend((code != 0).then(|| format!("Command exited with code {code}.")));
+            Some(code)
+        }
         Ending::Signalled(signal) => {
             notes.push(format!("the command was ended by signal {signal}"));
             None

@@ -93,6 +93,7 @@ fn what_would_be_damaged_is_refused() {
         input("file/below", "y"),
         expect!["rejected: could not write file/below: Not a directory (os error 20)"],
     );
+    bench.check("write", input("new/", "y"), expect!["rejected: new/ is a directory, not a file"]);
     bench.check("write", input(".", "y"), expect!["rejected: . is a directory, not a file"]);
     bench.check("write", input("", "y"), expect!["rejected: the path is empty; name a file or a directory"]);
     bench.check("write", input(&"a".repeat(300), "y"), expect!["rejected: could not resolve $ws/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa: File name too long (os error 36)"]);
