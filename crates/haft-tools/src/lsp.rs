@@ -12,6 +12,7 @@ mod client;
 mod diagnosing;
 mod documents;
 mod failure;
+mod found;
 mod framing;
 mod habits;
 mod listening;
@@ -36,9 +37,9 @@ use crate::workspace::Workspace;
 pub(crate) use asking::{Operation, Query};
 use client::Client;
 pub use diagnosing::Diagnosing;
+use failure::RequestError;
 use pool::Pool;
 use servers::Known;
-use shared::RequestError;
 
 /// All servers together are given so much time after a call to say what is wrong, unless configured otherwise.
 pub const DIAGNOSING_TIME: Duration = Duration::from_secs(15);

@@ -9,9 +9,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::client::Client;
+use super::failure::RequestError;
 use super::position::{self, OutsideText};
 use super::servers::Known;
-use super::shared::{RequestError, State};
+use super::shared::State;
 use super::{LanguageServers, StartError, address, text_on_disk};
 use crate::blocking::blocking;
 

@@ -15,9 +15,10 @@ use tokio::sync::{oneshot, watch};
 use super::address;
 use super::capabilities::{self, Capabilities};
 use super::documents::Notices;
+use super::failure::{Ended, RequestError};
 use super::habits::{self, Fence};
 use super::listening::Listener;
-use super::shared::{Ended, GRACE, Pending, Phase, Purpose, RequestError, Shared, State, Unasked};
+use super::shared::{GRACE, Pending, Phase, Purpose, Shared, State, Unasked};
 use crate::process::Serving;
 
 /// So many messages wait to be read by a server.

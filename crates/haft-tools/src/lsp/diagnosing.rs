@@ -13,8 +13,8 @@ use tokio::time::Instant;
 
 use super::client::{Client, Happened};
 use super::documents::Baseline;
+use super::failure::RequestError;
 use super::servers::Known;
-use super::shared::RequestError;
 use super::{LanguageServers, StartError, TEXT_BYTES_MAX, problems};
 use crate::after::{AfterChange, Aftermath, TIME_MAX, Verdict};
 use crate::workspace::{Before, LeftFile};

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::{Value, json};
 
+use super::found::{Basis, Found};
 use super::habits::{Fence, Habits};
 use super::position::Units;
 use super::{address, problems, servers};
@@ -52,27 +53,20 @@ pub(super) struct Document {
     pub(super) known: Option<Baseline>,
 }
 
+impl Document {
+    /// What a server finds in this version, as if that were certain.
+    fn finds(&self, diagnostics: &Value, units: Units) -> Found {
+        let problems = problems::errors(diagnostics, &self.text, units).into();
+        Found { version: self.version, basis: Basis::Certain, at: Instant::now(), problems }
+    }
+}
+
 /// What new problems are told from.
 #[derive(Clone)]
 pub(super) struct Baseline {
     pub(super) problems: Arc<[Problem]>,
     /// The text that had them.
     pub(super) text: Arc<str>,
-}
-
-/// What a server found in a file.
-#[derive(Clone)]
-pub(super) struct Found {
-    /// The newest version that it can be about.
-    pub(super) version: i32,
-    /// Whether the server said that it is about this version.
-    pub(super) is_certain: bool,
-    /// Whether it was said before the server had shown that it read the version that was sent last.
-    pub(super) is_early: bool,
-    /// How many times the server has spoken about this version by itself.
-    pub(super) step: u32,
-    pub(super) at: Instant,
-    pub(super) problems: Arc<[Problem]>,
 }
 
 /// By which a file on disk is known to have changed.
@@ -183,11 +177,11 @@ impl Documents {
     pub(super) fn publish(&mut self, path: &Path, said: Said<'_>, can_be_asked: bool) {
         let Said { version, diagnostics, units } = said;
         self.habits.note_version(version);
-        let is_old = |document: &&Document| version.is_some_and(|version| version < document.version);
-        let Some(document) = self.open.get(path).filter(|document| !is_old(document)) else { return };
-        if version.is_some() && !can_be_asked {
+        if let Some(version) = version.filter(|_| !can_be_asked) {
             return self.find(path, version, diagnostics, units);
         }
+        let is_old = |document: &&Document| version.is_some_and(|version| version < document.version);
+        let Some(document) = self.open.get(path).filter(|document| !is_old(document)) else { return };
         let fence = document.fence;
         if document.version == 1 {
             self.habits.note_opening(fence);
@@ -198,63 +192,61 @@ impl Documents {
             }
             return self.find_of_text_before(path, diagnostics, units);
         }
-        let spoken = document.found.clone().filter(|found| found.version == document.version);
-        self.find(path, None, diagnostics, units);
-        let Some(found) = self.open.get_mut(path).and_then(|open| open.found.as_mut()) else { return };
-        found.is_early = fence == Fence::Ahead;
-        found.step = 1;
-        if let Some(spoken) = spoken.filter(|spoken| !spoken.is_certain) {
-            let is_same = spoken.problems == found.problems;
-            if is_same {
-                // Nobody waits longer because it says so once more.
-                found.at = spoken.at;
+        let mut found = document.finds(diagnostics, units);
+        let mut step = 1;
+        match document.found.as_ref().filter(|spoken| spoken.version == document.version) {
+            // What may be about another version is of no use where something certainly is about this one.
+            Some(spoken) if spoken.is_certain() => return,
+            Some(spoken) => {
+                let is_same = spoken.problems == found.problems;
+                if is_same {
+                    // Nobody waits longer because it says so once more.
+                    found.at = spoken.at;
+                }
+                step = spoken.step() + u32::from(version.is_none() || !is_same);
             }
-            found.step = spoken.step + u32::from(version.is_none() || !is_same);
+            None => {}
         }
-        let step = found.step;
+        found.basis = match fence {
+            Fence::Ahead => Basis::Early { step },
+            Fence::None | Fence::Passed => Basis::Later { step },
+        };
         self.habits.note_step(step);
+        self.take(path, found);
     }
 
-    /// Takes what the server found, by itself or when asked. What is about a file that is not open, or about a version
-    /// that is gone, is of no use; nor is what may be, where something else certainly is about this one.
-    pub(super) fn find(&mut self, path: &Path, version: Option<i32>, diagnostics: &Value, units: Units) {
-        let Some(document) = self.open.get_mut(path) else { return };
-        let has_certain = |found: &Found| found.is_certain && found.version == document.version;
-        let is_old = match version {
-            Some(version) => version < document.version,
-            None => document.found.as_ref().is_some_and(has_certain),
-        };
-        if is_old {
+    /// Takes what the server found in a version, by itself or when asked. What is about a file that is not open, or about
+    /// a version that is gone, is of no use.
+    pub(super) fn find(&mut self, path: &Path, version: i32, diagnostics: &Value, units: Units) {
+        let Some(document) = self.open.get(path).filter(|document| version >= document.version) else {
             return;
-        }
+        };
+        let found = document.finds(diagnostics, units);
+        self.take(path, found);
+    }
+
+    fn take(&mut self, path: &Path, found: Found) {
+        let Some(document) = self.open.get_mut(path) else { return };
         let is_first = document.found.as_ref().is_none_or(|found| found.version < document.version);
         if document.version > document.first && is_first {
             self.slowest = self.slowest.max(document.sent.elapsed());
         }
-        document.found = Some(Found {
-            version: document.version,
-            is_certain: version.is_some(),
-            is_early: false,
-            step: 0,
-            at: Instant::now(),
-            problems: problems::errors(diagnostics, &document.text, units).into(),
-        });
+        document.found = Some(found);
     }
 
     /// Takes what the server said before it had read the version that it was sent last.
     fn find_of_text_before(&mut self, path: &Path, diagnostics: &Value, units: Units) {
         let Some(document) = self.open.get_mut(path) else { return };
-        let before = document.version - 1;
-        let problems: Arc<[Problem]> = problems::errors(diagnostics, &document.text, units).into();
-        let of_before = document.found.as_ref().filter(|found| found.version == before);
-        if let Some(found) = of_before.filter(|found| !found.is_certain || found.problems != problems) {
-            let step = found.step + 1;
-            self.habits.note_step(step);
+        let version = document.version - 1;
+        let found = Found { version, basis: Basis::Before, ..document.finds(diagnostics, units) };
+        let of_before = document.found.as_ref().filter(|spoken| spoken.version == version);
+        if let Some(spoken) =
+            of_before.filter(|spoken| !spoken.is_certain() || spoken.problems != found.problems)
+        {
+            self.habits.note_step(spoken.step() + 1);
         }
         document.is_behind = false;
-        let at = Instant::now();
-        let (is_certain, is_early, step) = (false, true, 0);
-        document.found = Some(Found { version: before, is_certain, is_early, step, at, problems });
+        document.found = Some(found);
     }
 
     fn make_room(&mut self) -> Option<(&'static str, Value)> {
@@ -289,14 +281,14 @@ mod tests {
         let path = Path::new("/p/a.rs");
         documents.put(path, "one");
         documents.put(path, "two");
-        documents.find(path, Some(1), &json!([]), Units::Utf16);
+        documents.find(path, 1, &json!([]), Units::Utf16);
         assert!(documents.get(path).unwrap().found.is_none());
-        documents.find(path, Some(2), &json!([]), Units::Utf16);
-        assert!(documents.get(path).unwrap().found.as_ref().is_some_and(|found| found.is_certain));
+        documents.find(path, 2, &json!([]), Units::Utf16);
+        assert!(documents.get(path).unwrap().found.as_ref().is_some_and(Found::is_certain));
         // Whatever says nothing of a version may be older.
-        documents.find(path, None, &json!([{ "message": "old" }]), Units::Utf16);
+        says(&mut documents, path, &json!([{ "message": "old" }]));
         assert!(documents.get(path).unwrap().found.as_ref().is_some_and(|found| found.problems.is_empty()));
-        documents.find(Path::new("/p/other.rs"), Some(2), &json!([]), Units::Utf16);
+        documents.find(Path::new("/p/other.rs"), 2, &json!([]), Units::Utf16);
         assert!(documents.get(Path::new("/p/other.rs")).is_none());
     }
 
@@ -315,7 +307,7 @@ mod tests {
         assert_eq!(documents.habits.steps, 2);
         documents.put(path, "two");
         says(&mut documents, path, &json!([]));
-        assert_eq!(documents.get(path).unwrap().found.as_ref().unwrap().step, 1, "more is to come");
+        assert_eq!(documents.get(path).unwrap().found.as_ref().unwrap().step(), 1, "more is to come");
     }
 
     #[test]

@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 use haft_sandbox::Program;
 
 use super::client::Client;
+use super::failure::Ended;
 use super::servers::Known;
-use super::shared::{Ended, Purpose};
+use super::shared::Purpose;
 use super::{LspLimits, StartError};
 use crate::process::{Processes, is_program};
 use crate::workspace::Workspace;

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::address;
 use super::asking::{CHANGED_MIND, CHANGED_MIND_PAUSE, UNKNOWN_METHOD};
 use super::client::Client;
-use super::shared::RequestError;
+use super::failure::RequestError;
 
 /// The command by which typescript-language-server passes a request on to what it is built around.
 const TSSERVER: &str = "typescript.tsserverRequest";

@@ -13,8 +13,7 @@ use tokio::sync::{oneshot, watch};
 use super::answers::{self, Asked};
 use super::capabilities::Capabilities;
 use super::documents::{Documents, Said};
-use super::failure::outcome;
-pub(crate) use super::failure::{Ended, RequestError};
+use super::failure::{Ended, RequestError, outcome};
 use super::habits::Fence;
 use super::position::Units;
 use super::{address, framing};
@@ -260,7 +259,7 @@ impl Shared {
             return false;
         }
         state.silences = 0;
-        state.documents.find(path, Some(version), diagnostics, units);
+        state.documents.find(path, version, diagnostics, units);
         true
     }
 

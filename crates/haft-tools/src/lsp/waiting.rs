@@ -7,8 +7,8 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::client::Client;
+use super::failure::RequestError;
 use super::habits::Fence;
-use super::shared::RequestError;
 use crate::after::Problem;
 
 /// A server that does not say which version it speaks of is given so long to say more, unless it needs longer: see
@@ -129,7 +129,7 @@ impl Client {
         let (habits, slowest) = (state.documents.habits, state.documents.slowest);
         let Some(document) = state.documents.get_mut(path) else { return Step::WaitForNews };
         let Some(found) = &document.found else { return Step::WaitForNews };
-        if found.version >= version && found.is_certain {
+        if found.version >= version && found.is_certain() {
             return Step::Done(found.problems.clone());
         }
         if believed == Believed::Versions {
@@ -137,18 +137,18 @@ impl Client {
         }
         let is_spoken = found.version >= version;
         let (since, limit) = if is_spoken {
-            let is_of_version = !found.is_early || habits.speaks_at_once == Some(true);
-            let has_said_all = found.step >= habits.steps;
+            let is_of_version = !found.is_early() || habits.speaks_at_once == Some(true);
+            let has_said_all = found.step() >= habits.steps;
             let is_last = document.fence == Fence::Passed && has_said_all && !document.is_behind;
             (found.at, if is_of_version && is_last { SPOKEN } else { self.shared().purpose.settling })
         } else {
             // Silence says something once the server has read what it is silent about.
             let has_read = document.fence != Fence::Ahead || !habits.answers;
-            let may_be_quiet = found.problems.is_empty() || found.is_early;
+            let may_be_quiet = found.problems.is_empty() || found.is_early();
             if habits.gives_versions != Some(false) || !has_read || !may_be_quiet {
                 return Step::WaitForNews;
             }
-            let since = if found.is_early { document.sent.max(found.at) } else { document.sent };
+            let since = if found.is_early() { document.sent.max(found.at) } else { document.sent };
             (since, QUIET_MIN.max(slowest * QUIET_TIMES))
         };
         match limit.checked_sub(since.elapsed()) {
