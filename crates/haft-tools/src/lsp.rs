@@ -75,7 +75,8 @@ pub struct LspLimits {
     pub request: Duration,
     /// Without being used, before one is ended.
     pub idle: Duration,
-    /// To say more about a text, for one that names no versions and was seen to speak more than once about one.
+    /// To say more about a text, for one that names no versions and was never given so long before, or was seen to speak
+    /// more than once about one.
     pub settling: Duration,
     /// So many run at a time.
     pub servers_max: usize,

@@ -92,6 +92,20 @@ fn a_server_that_found_nothing_twice_is_heard_out_at_the_first_bad_edit() {
 }
 
 #[test]
+fn a_server_whose_habits_are_not_known_is_heard_out() {
+    if is_missing("node") {
+        return;
+    }
+    let limits = LspLimits { settling: Duration::from_secs(3), ..With::default().limits };
+    let (entries, profile) = (vec![fake("fake", &["again"])], ProfileName::FullAccess);
+    let bench = Bench::with(With { entries, profile, limits, ..With::default() });
+    bench.file("go", "");
+    // The first that it ever says is that nothing is wrong, long before it has found everything.
+    let written = bench.completed("write", json!({ "filePath": "n.fake", "content": "bad deep\n" }));
+    assert!(written.text().contains("ERROR [1:1] this line is bad: bad deep"), "{}", written.text());
+}
+
+#[test]
 fn what_is_about_the_text_before_is_no_answer() {
     let Some(bench) = faking(&["behind"]) else { return };
     bench.file("a.fake", "bad old\nfine\n");

@@ -182,6 +182,7 @@ impl Client {
         let changes: Vec<Value> = files.iter().map(change).collect();
         let mut state = self.state();
         let notice = ("workspace/didChangeWatchedFiles", json!({ "changes": changes }));
+        state.documents.tell();
         self.send_all(&mut state, vec![notice])
     }
 

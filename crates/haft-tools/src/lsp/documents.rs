@@ -1,6 +1,6 @@
 //! The files that a server has open: what it was sent of each, and what it found.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,18 +16,22 @@ use crate::after::Problem;
 
 /// So many files are open at a time; the one that was not used for longest is closed.
 const OPEN_MAX: usize = 64;
+/// So many closed files are remembered. Nothing is on its way any more about those that were closed before them.
+const CLOSED_MAX: usize = 64;
 
 /// The open files of one server.
 #[derive(Default)]
 pub(super) struct Documents {
     open: HashMap<PathBuf, Document>,
     /// The last versions of the files that were closed. What is said about them may arrive when they are open again.
-    closed: HashMap<PathBuf, i32>,
+    closed: VecDeque<(PathBuf, i32)>,
     /// Counts uses.
     clock: u64,
+    /// Counts what the server was told that can make it speak.
+    told: u64,
     /// How this server was seen to speak.
     pub(super) habits: Habits,
-    /// The longest that it has taken to say what it found after a change.
+    /// The longest that it has taken to say what it found after a change, as far as that was why it spoke.
     pub(super) slowest: Duration,
 }
 
@@ -37,8 +41,10 @@ pub(super) struct Document {
     /// The version that it was opened with.
     first: i32,
     pub(super) text: Arc<str>,
-    /// When this version was sent.
+    /// When this version was sent,
     pub(super) sent: Instant,
+    /// and its number among all that the server was told.
+    told: u64,
     /// What was asked right after this version was sent.
     pub(super) fence: Fence,
     /// Whether findings of the version before may still be on their way.
@@ -106,6 +112,8 @@ impl Documents {
             }
             let found = document.found.as_ref().map_or(0, |found| found.version);
             document.is_behind = found.max(document.heard_out) < document.version;
+            self.told += 1;
+            document.told = self.told;
             (document.version, document.fence) = (document.version + 1, Fence::None);
             // Whoever knows better says so afterwards.
             document.known = None;
@@ -117,13 +125,16 @@ impl Documents {
             return (document.version, vec![("textDocument/didChange", changed)]);
         }
         let mut notices: Notices = self.make_room().into_iter().collect();
-        let before = self.closed.remove(path);
+        let place = self.closed.iter().position(|(closed, _)| closed == path);
+        let before = place.and_then(|place| self.closed.remove(place)).map(|(_, version)| version);
         let version = before.unwrap_or(0) + 1;
+        self.told += 1;
         let document = Document {
             version,
             first: version,
             text: text.into(),
             sent: Instant::now(),
+            told: self.told,
             fence: Fence::None,
             is_behind: before.is_some(),
             heard_out: 0,
@@ -160,8 +171,22 @@ impl Documents {
     /// Closes a file. Returns what has to be sent.
     pub(super) fn close(&mut self, path: &Path) -> Option<(&'static str, Value)> {
         let closed = self.open.remove(path)?;
-        self.closed.insert(path.to_owned(), closed.version);
+        self.told += 1;
+        self.closed.push_back((path.to_owned(), closed.version));
+        if self.closed.len() > CLOSED_MAX {
+            self.closed.pop_front();
+        }
         Some(("textDocument/didClose", json!({ "textDocument": { "uri": address::of(path) } })))
+    }
+
+    /// Notes that the server was told of something other than a text.
+    pub(super) fn tell(&mut self) {
+        self.told += 1;
+    }
+
+    /// Whether nothing but this text can be why the server speaks of it: it was told of nothing since.
+    pub(super) fn is_told_last(&self, document: &Document) -> bool {
+        document.told == self.told
     }
 
     /// Notes that a question was sent right behind a version of a file, or that it was answered.
@@ -172,9 +197,18 @@ impl Documents {
         }
     }
 
+    /// Notes that nothing more is waited for about a version of a file, and whether that shows how the server speaks.
+    pub(super) fn hear_out(&mut self, path: &Path, version: i32, shows_habits: bool) {
+        self.habits.was_heard_out |= shows_habits;
+        if let Some(document) = self.open.get_mut(path) {
+            document.heard_out = document.heard_out.max(version);
+        }
+    }
+
     /// Takes what the server found by itself. One that can be asked may speak in steps meanwhile, so that a version which
-    /// it names says only what this is not about.
-    pub(super) fn publish(&mut self, path: &Path, said: Said<'_>, can_be_asked: bool) {
+    /// it names says only what this is not about. What comes later than `settling` after the last it said is nothing that
+    /// anybody would have waited for.
+    pub(super) fn publish(&mut self, path: &Path, said: Said<'_>, can_be_asked: bool, settling: Duration) {
         let Said { version, diagnostics, units } = said;
         self.habits.note_version(version);
         if let Some(version) = version.filter(|_| !can_be_asked) {
@@ -190,7 +224,7 @@ impl Documents {
             if document.version == document.first {
                 return;
             }
-            return self.find_of_text_before(path, diagnostics, units);
+            return self.find_of_text_before(path, diagnostics, units, settling);
         }
         let mut found = document.finds(diagnostics, units);
         let mut step = 1;
@@ -203,7 +237,9 @@ impl Documents {
                     // Nobody waits longer because it says so once more.
                     found.at = spoken.at;
                 }
-                step = spoken.step() + u32::from(version.is_none() || !is_same);
+                let is_in_time = spoken.at.elapsed() <= settling;
+                let is_step = (version.is_none() || !is_same) && is_in_time && self.is_told_last(document);
+                step = spoken.step() + u32::from(is_step);
             }
             None => {}
         }
@@ -226,23 +262,28 @@ impl Documents {
     }
 
     fn take(&mut self, path: &Path, found: Found) {
-        let Some(document) = self.open.get_mut(path) else { return };
+        let Some(document) = self.open.get(path) else { return };
         let is_first = document.found.as_ref().is_none_or(|found| found.version < document.version);
-        if document.version > document.first && is_first {
+        // What nobody waits for, or what has another reason, may come at any time.
+        let is_answer = document.heard_out < document.version && self.is_told_last(document);
+        if document.version > document.first && is_first && is_answer {
             self.slowest = self.slowest.max(document.sent.elapsed());
         }
-        document.found = Some(found);
+        if let Some(document) = self.open.get_mut(path) {
+            document.found = Some(found);
+        }
     }
 
     /// Takes what the server said before it had read the version that it was sent last.
-    fn find_of_text_before(&mut self, path: &Path, diagnostics: &Value, units: Units) {
+    fn find_of_text_before(&mut self, path: &Path, diagnostics: &Value, units: Units, settling: Duration) {
         let Some(document) = self.open.get_mut(path) else { return };
         let version = document.version - 1;
         let found = Found { version, basis: Basis::Before, ..document.finds(diagnostics, units) };
-        let of_before = document.found.as_ref().filter(|spoken| spoken.version == version);
-        if let Some(spoken) =
-            of_before.filter(|spoken| !spoken.is_certain() || spoken.problems != found.problems)
-        {
+        let is_step = |spoken: &&Found| {
+            let is_more = !spoken.is_certain() || spoken.problems != found.problems;
+            spoken.version == version && is_more && spoken.at.elapsed() <= settling
+        };
+        if let Some(spoken) = document.found.as_ref().filter(is_step) {
             self.habits.note_step(spoken.step() + 1);
         }
         document.is_behind = false;
@@ -259,90 +300,4 @@ impl Documents {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn texts_have_versions_and_what_is_unchanged_is_not_sent_again() {
-        let mut documents = Documents::default();
-        let path = Path::new("/p/a.rs");
-        let (version, sent) = documents.put(path, "one");
-        assert_eq!((version, sent[0].0), (1, "textDocument/didOpen"));
-        assert_eq!(sent[0].1["textDocument"]["languageId"], "rust");
-        assert!(documents.put(path, "one").1.is_empty());
-        let (version, sent) = documents.put(path, "two");
-        assert_eq!((version, sent[0].0), (2, "textDocument/didChange"));
-        assert_eq!(sent[0].1["contentChanges"], json!([{ "text": "two" }]));
-    }
-
-    #[test]
-    fn what_is_about_an_older_version_is_not_taken() {
-        let mut documents = Documents::default();
-        let path = Path::new("/p/a.rs");
-        documents.put(path, "one");
-        documents.put(path, "two");
-        documents.find(path, 1, &json!([]), Units::Utf16);
-        assert!(documents.get(path).unwrap().found.is_none());
-        documents.find(path, 2, &json!([]), Units::Utf16);
-        assert!(documents.get(path).unwrap().found.as_ref().is_some_and(Found::is_certain));
-        // Whatever says nothing of a version may be older.
-        says(&mut documents, path, &json!([{ "message": "old" }]));
-        assert!(documents.get(path).unwrap().found.as_ref().is_some_and(|found| found.problems.is_empty()));
-        documents.find(Path::new("/p/other.rs"), 2, &json!([]), Units::Utf16);
-        assert!(documents.get(Path::new("/p/other.rs")).is_none());
-    }
-
-    fn says(documents: &mut Documents, path: &Path, diagnostics: &Value) {
-        documents.publish(path, Said { version: None, diagnostics, units: Units::Utf16 }, false);
-    }
-
-    #[test]
-    fn who_says_twice_that_nothing_is_wrong_speaks_in_steps() {
-        let mut documents = Documents::default();
-        let path = Path::new("/p/a.rs");
-        documents.put(path, "one");
-        says(&mut documents, path, &json!([]));
-        assert_eq!(documents.habits.steps, 1);
-        says(&mut documents, path, &json!([]));
-        assert_eq!(documents.habits.steps, 2);
-        documents.put(path, "two");
-        says(&mut documents, path, &json!([]));
-        assert_eq!(documents.get(path).unwrap().found.as_ref().unwrap().step(), 1, "more is to come");
-    }
-
-    #[test]
-    fn what_is_said_of_a_file_that_was_open_before_teaches_nothing() {
-        let mut documents = Documents::default();
-        let path = Path::new("/p/a.rs");
-        documents.put(path, "one");
-        documents.fence(path, 1, Fence::Passed);
-        says(&mut documents, path, &json!([]));
-        assert_eq!(documents.habits.speaks_at_once, Some(false));
-        documents.put(path, "two");
-        assert!(documents.close(path).is_some());
-        let (version, sent) = documents.put(path, "bad");
-        assert_eq!((version, sent[0].0), (3, "textDocument/didOpen"));
-        assert_eq!(sent[0].1["textDocument"]["version"], 3);
-        // What it says about the closed file comes behind the opening.
-        documents.fence(path, version, Fence::Ahead);
-        says(&mut documents, path, &json!([]));
-        assert_eq!(documents.habits.speaks_at_once, Some(false));
-        assert!(documents.get(path).unwrap().found.is_none());
-        documents.fence(path, version, Fence::Passed);
-        says(&mut documents, path, &json!([{ "message": "bad", "severity": 1 }]));
-        let document = documents.get(path).unwrap();
-        assert_eq!(document.found.as_ref().map(|found| (found.version, found.problems.len())), Some((3, 1)));
-        assert!(document.is_behind, "more of the closed file may come");
-    }
-
-    #[test]
-    fn no_more_than_so_many_are_open() {
-        let mut documents = Documents::default();
-        let path = |number: usize| PathBuf::from(format!("/p/{number}.rs"));
-        (0..OPEN_MAX).for_each(|number| drop(documents.put(&path(number), "")));
-        documents.put(&path(0), "");
-        let (_, sent) = documents.put(&path(OPEN_MAX), "");
-        assert_eq!(sent[0].1["textDocument"]["uri"], "file:///p/1.rs");
-        assert_eq!(documents.open.len(), OPEN_MAX);
-    }
-}
+mod tests;

@@ -31,6 +31,8 @@ pub(super) struct Habits {
     /// How often it has spoken about one and the same text, at most. It need not have said something else: where nothing
     /// is wrong, one that speaks in steps says nothing but that in each.
     pub(super) steps: u32,
+    /// Whether it was once given all its time to say more about a text. Nobody knows how often it speaks before that.
+    pub(super) was_heard_out: bool,
     /// Whether it was seen to tell of a file that was opened before it read on.
     pub(super) speaks_at_once: Option<bool>,
 }

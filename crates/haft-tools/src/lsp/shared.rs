@@ -248,7 +248,8 @@ impl Shared {
             return;
         }
         state.silences = 0;
-        state.documents.publish(path, Said { version, diagnostics, units }, can_be_asked);
+        let said = Said { version, diagnostics, units };
+        state.documents.publish(path, said, can_be_asked, self.purpose.settling);
     }
 
     /// Takes what the server found in a version of a file when it was asked; `false` if it is too early for that.

@@ -11,8 +11,8 @@ use super::failure::RequestError;
 use super::habits::Fence;
 use crate::after::Problem;
 
-/// A server that does not say which version it speaks of is given so long to say more, unless it needs longer: see
-/// `LspLimits::settling`.
+/// A server that does not say which version it speaks of is given so long to say more, unless it needs longer or nobody
+/// knows yet: see `LspLimits::settling`.
 const SPOKEN: Duration = Duration::from_millis(35);
 /// Such a server may also say nothing where nothing has changed. It is waited for at least so long,
 const QUIET_MIN: Duration = Duration::from_secs(1);
@@ -125,9 +125,11 @@ impl Client {
     }
 
     fn step(&self, path: &Path, version: i32, believed: Believed) -> Step {
+        let settling = self.shared().purpose.settling;
         let mut state = self.state();
-        let (habits, slowest) = (state.documents.habits, state.documents.slowest);
-        let Some(document) = state.documents.get_mut(path) else { return Step::WaitForNews };
+        let documents = &state.documents;
+        let (habits, slowest) = (documents.habits, documents.slowest);
+        let Some(document) = documents.get(path) else { return Step::WaitForNews };
         let Some(found) = &document.found else { return Step::WaitForNews };
         if found.version >= version && found.is_certain() {
             return Step::Done(found.problems.clone());
@@ -136,11 +138,13 @@ impl Client {
             return Step::WaitForNews;
         }
         let is_spoken = found.version >= version;
+        let mut shows_habits = false;
         let (since, limit) = if is_spoken {
-            let is_of_version = !found.is_early() || habits.speaks_at_once == Some(true);
-            let has_said_all = found.step() >= habits.steps;
-            let is_last = document.fence == Fence::Passed && has_said_all && !document.is_behind;
-            (found.at, if is_of_version && is_last { SPOKEN } else { self.shared().purpose.settling })
+            let is_early = found.is_early() && habits.speaks_at_once != Some(true);
+            let is_of_version = document.fence == Fence::Passed && !is_early && !document.is_behind;
+            shows_habits = is_of_version && documents.is_told_last(document);
+            let has_said_all = habits.was_heard_out && found.step() >= habits.steps;
+            (found.at, if is_of_version && has_said_all { SPOKEN } else { settling })
         } else {
             // Silence says something once the server has read what it is silent about.
             let has_read = document.fence != Fence::Ahead || !habits.answers;
@@ -151,12 +155,12 @@ impl Client {
             let since = if found.is_early() { document.sent.max(found.at) } else { document.sent };
             (since, QUIET_MIN.max(slowest * QUIET_TIMES))
         };
-        match limit.checked_sub(since.elapsed()) {
-            Some(left) if !left.is_zero() => Step::WaitFor(left),
-            Some(_) | None => {
-                document.heard_out = document.heard_out.max(version);
-                Step::Done(found.problems.clone())
-            }
+        let left = limit.saturating_sub(since.elapsed());
+        if !left.is_zero() {
+            return Step::WaitFor(left);
         }
+        let problems = found.problems.clone();
+        state.documents.hear_out(path, version, shows_habits);
+        Step::Done(problems)
     }
 }
