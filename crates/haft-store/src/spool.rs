@@ -67,10 +67,9 @@ impl FileSpool {
     /// Writes the first so many pending bytes, without their secrets.
     fn flush(&mut self, length: usize) -> io::Result<()> {
         let Some(file) = &mut self.file else { return Err(io::Error::other("the output was closed")) };
-        let rest = self.pending.split_off(length);
-        let part = std::mem::replace(&mut self.pending, rest);
+        let part = &self.pending[..length];
         // Looking for the places that are no text is slow, and most outputs have none.
-        let chunks: Box<dyn Iterator<Item = (&str, &[u8])>> = match std::str::from_utf8(&part) {
+        let chunks: Box<dyn Iterator<Item = (&str, &[u8])>> = match std::str::from_utf8(part) {
             Ok(text) => Box::new(std::iter::once((text, &[][..]))),
             Err(_) => Box::new(part.utf8_chunks().map(|chunk| (chunk.valid(), chunk.invalid()))),
         };
@@ -85,6 +84,7 @@ impl FileSpool {
                 self.ends_with_newline = piece.ends_with(b"\n");
             }
         }
+        self.pending.drain(..length);
         self.sync_meanwhile()
     }
 
@@ -113,16 +113,11 @@ impl FileSpool {
         let limit = self.pending.len().saturating_sub(HELD_BACK_BYTES);
         let newline = memchr::memrchr(b'\n', &self.pending[..limit]);
         let cut = newline.map_or(limit, |at| at + 1);
-        let begin = memmem::rfind(&self.pending[..cut], b"-----BEGIN");
-        match begin {
-            Some(at)
-                if cut - at < KEY_BYTES_MAX
-                    && memmem::rfind(&self.pending[at..cut], b"-----END").is_none() =>
-            {
-                at
-            }
-            Some(_) | None => cut,
-        }
+        // Forwards, though it is the last that counts: backwards takes ten times as long.
+        let from = cut.saturating_sub(KEY_BYTES_MAX);
+        let begin = memmem::find_iter(&self.pending[from..cut], b"-----BEGIN").last().map(|at| from + at);
+        let has_ended = |at: usize| memmem::find(&self.pending[at..cut], b"-----END").is_some();
+        begin.filter(|at| !has_ended(*at)).unwrap_or(cut)
     }
 }
 

@@ -16,6 +16,7 @@ pub(super) struct Capture {
     kept_max: u64,
     printed: Printed,
     bytes: u64,
+    /// How many lines ended before there was a spool.
     newlines: u64,
     /// Everything, or the beginning of it once a spool holds the whole.
     head: Vec<u8>,
@@ -83,7 +84,6 @@ impl Capture {
     /// Takes the next bytes. This blocks while they are spooled.
     pub(super) fn push(&mut self, bytes: &[u8]) -> Result<(), StoreError> {
         self.bytes += bytes.len() as u64;
-        self.newlines += memchr::memchr_iter(b'\n', bytes).count() as u64;
         if self.bytes > self.kept_max {
             return Err(StoreError::bare(format!(
                 "the command printed more than {} bytes, more than is kept of one command; it was stopped",
@@ -97,6 +97,7 @@ impl Capture {
             }
             None => {
                 self.head.extend_from_slice(bytes);
+                self.newlines += memchr::memchr_iter(b'\n', bytes).count() as u64;
                 let fits = self.head.len() <= self.budget.bytes && self.newlines <= self.budget.lines as u64;
                 if !fits {
                     self.begin_spool()?;

@@ -12,9 +12,13 @@ const TELL_EVERY: Duration = Duration::from_millis(100);
 /// So much of it they are told at once.
 const TOLD_BYTES_MAX: usize = 16 << 10;
 
+/// So much is read at once, and so much from those that print a lot.
+const READ_BYTES: usize = 64 << 10;
+const FLOOD_BYTES: usize = 512 << 10;
+
 /// Hands on everything that comes until nobody is left to print, or until what comes cannot be taken.
 pub(super) fn listen(source: &OwnedFd, teller: &mut Teller, mut take: impl FnMut(&[u8]) -> bool) {
-    let mut buffer = vec![0; 64 << 10];
+    let mut buffer = vec![0; READ_BYTES];
     loop {
         match rustix::io::read(source, &mut buffer) {
             Ok(0) => break,
@@ -23,6 +27,10 @@ pub(super) fn listen(source: &OwnedFd, teller: &mut Teller, mut take: impl FnMut
                     break;
                 }
                 teller.push(&buffer[..read]);
+                if read == READ_BYTES {
+                    prepare_for_a_flood(source);
+                    buffer.resize(FLOOD_BYTES, 0);
+                }
             }
             Err(error) if error == rustix::io::Errno::AGAIN => await_more(source, teller),
             Err(error) if error == rustix::io::Errno::INTR => {}
@@ -31,6 +39,15 @@ pub(super) fn listen(source: &OwnedFd, teller: &mut Teller, mut take: impl FnMut
         }
     }
     teller.tell();
+}
+
+/// Lets more be under way at a time, where the system allows it: most commands print little, and need no more than they
+/// have.
+fn prepare_for_a_flood(source: &OwnedFd) {
+    #[cfg(target_os = "linux")]
+    let _as_it_is = rustix::pipe::fcntl_setpipe_size(source, FLOOD_BYTES);
+    #[cfg(not(target_os = "linux"))]
+    let _ = source;
 }
 
 /// Waits until there is something to read. What listeners were not told yet they are told meanwhile.
@@ -84,12 +101,14 @@ impl Teller {
     }
 
     fn push(&mut self, bytes: &[u8]) {
-        self.untold.extend_from_slice(bytes);
         // Whoever watches a flood sees its end; all of it is retained.
-        if self.untold.len() > 4 * TOLD_BYTES_MAX {
-            let surplus = self.untold.len() - TOLD_BYTES_MAX;
+        let last = &bytes[bytes.len().saturating_sub(TOLD_BYTES_MAX)..];
+        if last.len() < bytes.len() || self.untold.len() > 4 * TOLD_BYTES_MAX {
+            let kept = TOLD_BYTES_MAX - last.len();
+            let surplus = self.untold.len().saturating_sub(kept);
             self.untold.drain(..surplus);
         }
+        self.untold.extend_from_slice(last);
         if self.told.elapsed() >= TELL_EVERY {
             self.tell();
         }
