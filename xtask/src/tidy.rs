@@ -11,6 +11,7 @@ mod laws;
 mod links;
 mod lints;
 mod machine_paths;
+mod map;
 mod module_docs;
 mod names;
 mod quiet;
@@ -34,6 +35,7 @@ const RULES: &[fn(&Tree) -> Vec<Finding>] = &[
     size::check,
     lints::check,
     links::check,
+    map::check,
 ];
 
 /// Applies every rule and prints what they found; an error if any of it is more than a warning.
