@@ -9,6 +9,7 @@ use crate::conversation::{Conversation, Onward, RunError};
 use crate::influence::{Compacted, Summarising, TextPlace};
 use crate::interrupt::Interrupt;
 use crate::provider::{Delta, Options, Prompt, ProviderError, Told, Utterance};
+use crate::step::Pause;
 
 /// So much room a model keeps for its answer.
 const ROOM_TOKENS: u64 = 20_000;
@@ -40,6 +41,7 @@ impl Conversation {
         let asked_for = influence.summary(self.moment()).await.map_err(RunError::Influence)?;
         let request = request(asked_for);
         let mut conversation = self.told().await?;
+        let mut pauses = 0;
         // What does not fit cannot be summarised either: the oldest goes first.
         let mut summary = loop {
             let told = conversation.iter().cloned().chain([in_words(&request)]).collect();
@@ -56,7 +58,11 @@ impl Conversation {
                 Err(ProviderError::TooLong(_)) if conversation.len() > 2 => {
                     conversation = newer_half(&conversation);
                 }
-                Err(error) => return Err(error.into()),
+                // Without a summary nothing goes on, so it is worth as much patience as an answer.
+                Err(error) => match self.wait_after(error, &mut pauses, interrupt).await? {
+                    Pause::Over => {}
+                    Pause::Interrupted => return Ok(Onward::GoesOn),
+                },
             }
         };
         summary.is_summary = true;

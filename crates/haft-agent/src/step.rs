@@ -22,6 +22,12 @@ const PATIENCE: Duration = Duration::from_secs(600);
 /// The longest pause that nobody asked for.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
+/// How a pause ended.
+pub(crate) enum Pause {
+    Over,
+    Interrupted,
+}
+
 impl Conversation {
     /// Has the model answer for so many times since it was spoken to, and settles the calls it makes.
     pub(crate) async fn step(&mut self, nth: u32, interrupt: &Interrupt) -> Result<Step, RunError> {
@@ -58,8 +64,6 @@ impl Conversation {
             }
             let settings = &answer.conversation.agency.parts().settings;
             let may_compact = settings.compacts && pauses == 0 && matches!(error, ProviderError::TooLong(_));
-            let pause = error.retry().filter(|_| pauses < settings.retries);
-            let pause = pause.filter(|wanted| wanted.is_none_or(|wanted| wanted <= PATIENCE));
             answer.take_back();
             if may_compact {
                 pauses += 1;
@@ -68,17 +72,33 @@ impl Conversation {
                     Onward::Stops => return Ok(Step::Stop),
                 }
             }
-            let Some(wanted) = pause else {
-                self.keep_failure(&error).await?;
-                return Err(error.into());
-            };
-            let pause = wanted.unwrap_or_else(|| pause_after(pauses));
-            pauses += 1;
-            self.tell_retry(pauses, pause, &error);
-            tokio::select! {
-                () = tokio::time::sleep(pause) => {}
-                () = interrupt.fired() => return Ok(Step::Interrupted),
+            match self.wait_after(error, &mut pauses, interrupt).await {
+                Ok(Pause::Over) => {}
+                Ok(Pause::Interrupted) => return Ok(Step::Interrupted),
+                Err(error) => {
+                    self.keep_failure(&error).await?;
+                    return Err(error.into());
+                }
             }
+        }
+    }
+
+    /// Waits until the provider may be asked again. Gives the error back if that is no use, or was done often enough.
+    pub(crate) async fn wait_after(
+        &self,
+        error: ProviderError,
+        pauses: &mut u32,
+        interrupt: &Interrupt,
+    ) -> Result<Pause, ProviderError> {
+        let retry = error.retry().filter(|_| *pauses < self.agency.parts().settings.retries);
+        let retry = retry.filter(|wanted| wanted.is_none_or(|wanted| wanted <= PATIENCE));
+        let Some(wanted) = retry else { return Err(error) };
+        let pause = wanted.unwrap_or_else(|| pause_after(*pauses));
+        *pauses += 1;
+        self.tell_retry(*pauses, pause, &error);
+        tokio::select! {
+            () = tokio::time::sleep(pause) => Ok(Pause::Over),
+            () = interrupt.fired() => Ok(Pause::Interrupted),
         }
     }
 

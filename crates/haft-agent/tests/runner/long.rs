@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use haft::Event;
+use haft_agent::End;
 use haft_agent::provider::ProviderError;
 use serde_json::json;
 
-use crate::support::{Plan, sketch};
+use crate::support::{Plan, World, sketch};
 
 #[tokio::test]
 async fn old_outputs_make_room_and_new_ones_stay() {
@@ -80,4 +82,39 @@ async fn a_conversation_that_the_model_cannot_read_is_summarised_first() {
     let heard = world.heard.lock().unwrap();
     assert_eq!(heard.len(), 3);
     assert!(heard[1].system[0].contains("summarise"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_summary_is_asked_for_again_like_any_answer() {
+    fn too_long() -> ProviderError {
+        ProviderError::TooLong("9 tokens too many".to_owned())
+    }
+    fn unreachable() -> ProviderError {
+        ProviderError::Unreachable { provider: "test".to_owned(), message: "it went away".to_owned() }
+    }
+    fn refused() -> ProviderError {
+        ProviderError::Refused { provider: "test".to_owned(), message: "no".to_owned() }
+    }
+    let mut plan = Plan::new(json!({ "turns": [{ "text": "Short." }] }));
+    plan.failures = vec![too_long, unreachable, unreachable];
+    let world = plan.build();
+    let outcome = world.say("a very long story").await;
+    assert!(matches!(outcome.end, End::Done), "{:?}", outcome.end);
+    assert_eq!(outcome.text, "Short.");
+    let is_retry = |event: &Event| match event {
+        Event::Session { body, .. } => body["type"] == "retry",
+        _ => false,
+    };
+    let retries = |world: &World| world.told.lock().unwrap().iter().filter(|event| is_retry(event)).count();
+    let summaries = |world: &World| {
+        let heard = world.heard.lock().unwrap();
+        heard.iter().filter(|prompt| prompt.system[0].contains("summarise")).count()
+    };
+    assert_eq!((summaries(&world), retries(&world)), (3, 2));
+
+    let mut plan = Plan::new(json!({ "turns": [{ "text": "Short." }] }));
+    plan.failures = vec![too_long, refused];
+    let world = plan.build();
+    assert!(matches!(world.say("a very long story").await.end, End::Failed(_)));
+    assert_eq!((summaries(&world), retries(&world)), (1, 0));
 }
