@@ -74,7 +74,7 @@ impl Given {
 /// Content that stays in memory.
 impl From<Vec<Content>> for Given {
     fn from(content: Vec<Content>) -> Given {
-        Given::on(&Shelf::default(), content)
+        Given::on(&Shelf::none(), content)
     }
 }
 

@@ -31,7 +31,6 @@ mod tasks;
 pub use agency::{Agency, OpenError, Parts, Settings, Start};
 pub use agent::{AgentSpec, Agents, Mode, Models, Own, Policies, Served};
 pub use conversation::{Conversation, End, Outcome, RunError};
-pub use given::Given;
 pub use influence::{
     Compacted, Influence, Influenced, Moment, Recalled, RecalledResult, Summarising, TextPlace, Uninfluenced,
 };

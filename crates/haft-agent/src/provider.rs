@@ -266,7 +266,7 @@ impl fmt::Debug for Headers {
 impl Told {
     /// Takes what was said.
     pub fn new(utterance: Utterance) -> Told {
-        Told::on(&Shelf::default(), utterance)
+        Told::on(&Shelf::none(), utterance)
     }
 
     /// The same, with a place for the words that will be found for it.
@@ -290,7 +290,7 @@ impl Told {
         };
         match kept.tongue == tongue {
             true => Ok(kept.elements.clone()),
-            false => Ok(tongue.words(&self.utterance, &Shelf::default())?.elements),
+            false => Ok(tongue.words(&self.utterance, &Shelf::none())?.elements),
         }
     }
 }

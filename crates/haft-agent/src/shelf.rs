@@ -15,10 +15,10 @@ const HELD_BYTES_MAX: usize = 256 << 10;
 pub(crate) const SEPARATOR: &str = ",";
 
 /// Takes what need not stay in memory. Its file goes away with the last thing that lies in it. Cloning is cheap.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct Shelf(Arc<Inner>);
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Inner {
     /// Nothing means that everything stays in memory.
     directory: Option<PathBuf>,
@@ -53,6 +53,11 @@ impl Shelf {
     /// A shelf whose file lies in this directory, once there is one.
     pub(crate) fn within(directory: Option<&Path>) -> Shelf {
         Shelf(Arc::new(Inner { directory: directory.map(Path::to_path_buf), state: Mutex::default() }))
+    }
+
+    /// No shelf: whatever is laid on it stays in memory.
+    pub(crate) fn none() -> Shelf {
+        Shelf::within(None)
     }
 
     /// An empty shelf at the same place.

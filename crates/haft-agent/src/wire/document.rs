@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn a_document_says_the_same_wherever_its_parts_lie() {
-        let held = request(&Shelf::default()).document().unwrap();
+        let held = request(&Shelf::none()).document().unwrap();
         let (_directory, laid) = on_disk();
         assert_eq!(held.pieces.len(), 1);
         assert_eq!(held.length, laid.length);
@@ -206,7 +206,7 @@ mod tests {
     #[tokio::test]
     async fn a_server_gets_the_whole_document_and_knows_its_length() {
         let (_directory, document) = on_disk();
-        let expected = request(&Shelf::default()).document().unwrap().text().unwrap();
+        let expected = request(&Shelf::none()).document().unwrap().text().unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/", listener.local_addr().unwrap());
         let server = std::thread::spawn(move || {
