@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -65,7 +66,7 @@ impl Shelf {
         Shelf::within(self.0.directory.as_deref())
     }
 
-    /// Lays something down. What the disk does not take stays in memory.
+    /// Lays something down, which may wait for the disk. What the disk does not take stays in memory.
     pub(crate) fn lay(&self, bytes: Cow<'_, [u8]>) -> Laid {
         match self.0.directory.as_deref().filter(|_| bytes.len() >= SHORT_BYTES) {
             Some(directory) => {
@@ -112,7 +113,7 @@ impl Laid {
         }
     }
 
-    /// Its bytes.
+    /// Its bytes, which may wait for the disk.
     pub(crate) fn bytes(&self) -> io::Result<Cow<'_, [u8]>> {
         match self {
             Laid::Held(bytes) => Ok(Cow::Borrowed(bytes)),
@@ -155,13 +156,10 @@ impl Place {
         is_next
     }
 
-    /// Cuts off its beginning, up to so many bytes.
-    pub(crate) fn split_off(&mut self, bytes: usize) -> Place {
-        let length = bytes.min(self.length);
-        let beginning = Place { length, ..self.clone() };
-        self.at += length as u64;
-        self.length -= length;
-        beginning
+    /// A part of it, which lies within.
+    pub(crate) fn part(&self, bytes: Range<usize>) -> Place {
+        let at = self.at + bytes.start as u64;
+        Place { file: self.file.clone(), at, length: bytes.len() }
     }
 }
 
@@ -204,8 +202,13 @@ fn read_at(file: &File, mut bytes: &mut [u8], mut at: u64) -> io::Result<()> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+
+    /// Takes away everything that lies in the file of a shelf.
+    pub(crate) fn lose(shelf: &Shelf) {
+        shelf.0.state.lock().unwrap().file.as_ref().unwrap().set_len(0).unwrap();
+    }
 
     fn text(number: usize) -> String {
         format!("{number} ").repeat(20_000)

@@ -1,25 +1,27 @@
 //! A request as it is sent: a JSON document of which long parts are read only when their turn has come.
 
-use std::collections::VecDeque;
 use std::future::Future as _;
 use std::io;
 use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use tokio::task::JoinHandle;
 
+use crate::provider::ProviderError;
 use crate::shelf::{Laid, Place, SEPARATOR};
 
-/// About so much is read and sent at a time.
+/// At most so much is read and sent at a time.
 const CHUNK_BYTES: usize = 64 << 10;
 
 /// A document in pieces.
 #[derive(Debug, Default)]
 pub(crate) struct Document {
-    pieces: VecDeque<Piece>,
+    pieces: Vec<Piece>,
     length: u64,
+    unread: Unread,
 }
 
 #[derive(Debug)]
@@ -28,13 +30,21 @@ enum Piece {
     Lying(Place),
 }
 
+/// Why a document could not be sent, if it cannot be read from where it lies. It is kept here because HTTP/2 drops
+/// whatever a body says of its failure. Clones know the same.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Unread(Arc<OnceLock<io::Error>>);
+
 impl Document {
     /// Adds text to the end.
     pub(crate) fn push(&mut self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
         self.length += text.len() as u64;
-        match self.pieces.back_mut() {
+        match self.pieces.last_mut() {
             Some(Piece::Text(last)) => last.push_str(text),
-            Some(Piece::Lying(_)) | None => self.pieces.push_back(Piece::Text(text.to_owned())),
+            Some(Piece::Lying(_)) | None => self.pieces.push(Piece::Text(text.to_owned())),
         }
     }
 
@@ -44,7 +54,7 @@ impl Document {
             Laid::Held(_) => self.push(&laid.text()?),
             Laid::Down(place) => {
                 self.length += place.len() as u64;
-                self.pieces.push_back(Piece::Lying(place.clone()));
+                self.pieces.push(Piece::Lying(place.clone()));
             }
         }
         Ok(())
@@ -52,7 +62,7 @@ impl Document {
 
     /// Adds the next element of a list.
     pub(crate) fn add_next(&mut self, laid: &Laid) -> io::Result<()> {
-        if let (Some(Piece::Lying(last)), Laid::Down(place)) = (self.pieces.back_mut(), laid)
+        if let (Some(Piece::Lying(last)), Laid::Down(place)) = (self.pieces.last_mut(), laid)
             && last.take_in(place)
         {
             self.length += (SEPARATOR.len() + place.len()) as u64;
@@ -62,7 +72,7 @@ impl Document {
         self.add(laid)
     }
 
-    /// All of it at once.
+    /// All of it at once, which may wait for the disk.
     pub(crate) fn text(self) -> io::Result<String> {
         let mut bytes = Vec::new();
         for piece in self.pieces {
@@ -74,40 +84,67 @@ impl Document {
         String::from_utf8(bytes).map_err(io::Error::other)
     }
 
-    /// Something that can be sent.
-    pub(crate) fn into_body(self) -> reqwest::Body {
-        reqwest::Body::wrap(Sending { length: self.length, pieces: self.pieces, reading: None })
+    /// Something that can be sent, as often as it has to be.
+    pub(crate) fn body(self: &Arc<Document>) -> reqwest::Body {
+        reqwest::Body::wrap(Sending {
+            document: self.clone(),
+            left: self.length,
+            piece: 0,
+            within: 0,
+            reading: None,
+        })
+    }
+
+    /// Why it could not be sent.
+    pub(crate) fn unread(&self) -> Unread {
+        self.unread.clone()
     }
 }
 
-/// What was to be sent cannot be read from where it lies.
-#[derive(Debug, thiserror::Error)]
-#[error(transparent)]
-pub(crate) struct Unread(pub(crate) io::Error);
+impl Piece {
+    fn len(&self) -> usize {
+        match self {
+            Piece::Text(text) => text.len(),
+            Piece::Lying(place) => place.len(),
+        }
+    }
+}
+
+impl Unread {
+    /// What to tell of it, if it happened.
+    pub(crate) fn told(&self) -> Option<ProviderError> {
+        self.0.get().map(ProviderError::lost)
+    }
+}
 
 /// A document that is being sent. What lies on a disk is read beside everything else that goes on.
 struct Sending {
+    document: Arc<Document>,
     /// How much of it is left.
-    length: u64,
-    pieces: VecDeque<Piece>,
+    left: u64,
+    /// The piece whose turn it is.
+    piece: usize,
+    /// How much of that was sent.
+    within: usize,
     reading: Option<JoinHandle<io::Result<Vec<u8>>>>,
 }
 
 impl Sending {
-    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<io::Result<Vec<u8>>>> {
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<io::Result<Bytes>>> {
         if self.reading.is_none() {
-            match self.pieces.front_mut() {
-                None => return Poll::Ready(None),
-                Some(Piece::Text(text)) => {
-                    let text = std::mem::take(text);
-                    self.pieces.pop_front();
-                    return Poll::Ready(Some(Ok(text.into_bytes())));
+            let Some(piece) = self.document.pieces.get(self.piece) else { return Poll::Ready(None) };
+            let start = self.within;
+            let end = piece.len().min(start + CHUNK_BYTES);
+            (self.piece, self.within) = match end == piece.len() {
+                true => (self.piece + 1, 0),
+                false => (self.piece, end),
+            };
+            match piece {
+                Piece::Text(text) => {
+                    return Poll::Ready(Some(Ok(Bytes::copy_from_slice(&text.as_bytes()[start..end]))));
                 }
-                Some(Piece::Lying(place)) => {
-                    let next = place.split_off(CHUNK_BYTES);
-                    if place.len() == 0 {
-                        self.pieces.pop_front();
-                    }
+                Piece::Lying(place) => {
+                    let next = place.part(start..end);
                     self.reading = Some(tokio::task::spawn_blocking(move || next.read()));
                 }
             }
@@ -115,34 +152,40 @@ impl Sending {
         let Some(reading) = &mut self.reading else { return Poll::Ready(None) };
         let read = ready!(Pin::new(reading).poll(context));
         self.reading = None;
-        Poll::Ready(Some(read.unwrap_or_else(|lost| Err(io::Error::other(lost)))))
+        let read = read.unwrap_or_else(|lost| Err(io::Error::other(lost)));
+        Poll::Ready(Some(read.map(Bytes::from)))
     }
 }
 
 impl Body for Sending {
     type Data = Bytes;
-    type Error = Unread;
+    type Error = io::Error;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Unread>>> {
-        let next = ready!(self.poll_next(context));
-        match &next {
-            Some(Ok(bytes)) => self.length -= bytes.len() as u64,
-            // After a failure nothing more is sent.
-            Some(Err(_)) => self.pieces.clear(),
-            None => {}
-        }
-        Poll::Ready(next.map(|bytes| bytes.map(|bytes| Frame::data(bytes.into())).map_err(Unread)))
+    ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
+        let Some(next) = ready!(self.poll_next(context)) else { return Poll::Ready(None) };
+        Poll::Ready(Some(match next {
+            Ok(bytes) => {
+                self.left -= bytes.len() as u64;
+                Ok(Frame::data(bytes))
+            }
+            Err(error) => {
+                let kind = error.kind();
+                self.piece = self.document.pieces.len(); // Nothing more is sent.
+                self.document.unread.0.get_or_init(|| error);
+                Err(kind.into())
+            }
+        }))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.length == 0
+        self.left == 0
     }
 
     fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.length)
+        SizeHint::with_exact(self.left)
     }
 }
 
@@ -150,7 +193,6 @@ impl Body for Sending {
 mod tests {
     use std::io::{BufRead as _, BufReader, Read as _, Write as _};
     use std::net::TcpListener;
-    use std::sync::Arc;
 
     use haft::Content;
 
@@ -228,7 +270,7 @@ mod tests {
         // Whoever asks first decides by which cryptography; here nobody needs any.
         let _installed = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::Client::builder().no_proxy().tls_certs_only([]).build().unwrap();
-        assert!(client.post(url).body(document.into_body()).send().await.unwrap().status().is_success());
+        assert!(client.post(url).body(Arc::new(document).body()).send().await.unwrap().status().is_success());
         assert!(server.join().unwrap() == expected, "not what was to be sent");
     }
 }

@@ -1,10 +1,12 @@
 //! Requests to providers: within time and size, with the key and without showing it.
 
+mod sent;
+
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Client, Method, Response, StatusCode, Url, redirect};
+use reqwest::{Client, ClientBuilder, Method, Response, StatusCode, Url, redirect};
 use serde_json::Value;
 
 use super::carrier::{Arrival, Carrier, Dropped, Inbound, Outbound};
@@ -111,26 +113,7 @@ impl Http {
         headers.extend(self.header_map(further)?);
         let (status, headers, arriving) = match &self.carrier {
             Some(carrier) => self.carried(&**carrier, &method, &url, &headers, body, further).await?,
-            None => {
-                let request = self.client(&url)?.request(method, url).headers(headers);
-                let request = match body {
-                    Some(document) => request.body(document.into_body()),
-                    None => request,
-                };
-                let sent = tokio::time::timeout(self.idle, request.send()).await;
-                let response = match sent {
-                    Ok(Ok(response)) => response,
-                    Ok(Err(error)) => match lost(&error) {
-                        Some(lost) => return Err(ProviderError::lost(lost)),
-                        None => return Err(self.unreachable(&haft::causes(&error.without_url()), further)),
-                    },
-                    Err(_) => {
-                        let late = format!("no answer in {} seconds", self.idle.as_secs());
-                        return Err(self.unreachable(&late, further));
-                    }
-                };
-                (response.status(), response.headers().clone(), Arriving::Streaming(response))
-            }
+            None => self.sent(method, url, headers, body, further).await?,
         };
         let body = Body {
             arriving,
@@ -226,18 +209,6 @@ impl Http {
     }
 }
 
-/// Why what was to be sent could not be read, if that is why nothing was.
-fn lost(error: &reqwest::Error) -> Option<&std::io::Error> {
-    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
-    while let Some(error) = cause {
-        if let Some(Unread(error)) = error.downcast_ref() {
-            return Some(error);
-        }
-        cause = error.source();
-    }
-    None
-}
-
 /// Whether a host is this machine, which no proxy should be asked for.
 fn is_loopback(host: &str) -> bool {
     let host = host.trim_start_matches('[').trim_end_matches(']');
@@ -245,6 +216,11 @@ fn is_loopback(host: &str) -> bool {
 }
 
 fn build(url: &Url) -> Result<Client, String> {
+    let built = builder(url).build();
+    built.map_err(|error| format!("no connection can be made: {}", haft::causes(&error)))
+}
+
+fn builder(url: &Url) -> ClientBuilder {
     // Whoever was first has installed the same.
     let _installed = rustls::crypto::ring::default_provider().install_default();
     let builder = Client::builder()
@@ -254,17 +230,19 @@ fn build(url: &Url) -> Result<Client, String> {
         .no_gzip()
         .no_deflate()
         // A redirect could carry the key to another host.
-        .redirect(redirect::Policy::none());
+        .redirect(redirect::Policy::none())
+        // It could repeat no request whose body is read while it is sent; `sent` repeats them all.
+        .retry(reqwest::retry::never());
     let is_local = url.host_str().is_some_and(is_loopback);
     let builder = if is_local { builder.no_proxy() } else { builder };
     // Without encryption no certificates are needed, and a machine may have none.
-    let builder = if url.scheme() == "http" { builder.tls_certs_only([]) } else { builder };
-    builder.build().map_err(|error| format!("no connection can be made: {}", haft::causes(&error)))
+    if url.scheme() == "http" { builder.tls_certs_only([]) } else { builder }
 }
 
 /// Where the rest of an answer comes from.
 enum Arriving {
-    Streaming(Response),
+    /// Also knows whether the request could be sent to its end.
+    Streaming(Response, Unread),
     Carried(Box<dyn Arrival>),
 }
 
@@ -284,11 +262,15 @@ impl Body {
                 Ok(Err(error)) => return Err(cut(error.to_string())),
                 Err(_) => return Err(cut(format!("nothing came for {} seconds", self.idle.as_secs()))),
             },
-            Arriving::Streaming(response) => match tokio::time::timeout(self.idle, response.chunk()).await {
-                Ok(Ok(chunk)) => chunk.map(|chunk| chunk.to_vec()),
-                Ok(Err(error)) => return Err(cut(haft::causes(&error.without_url()))),
-                Err(_) => return Err(cut(format!("nothing came for {} seconds", self.idle.as_secs()))),
-            },
+            Arriving::Streaming(response, unread) => {
+                match tokio::time::timeout(self.idle, response.chunk()).await {
+                    Ok(Ok(chunk)) => chunk.map(|chunk| chunk.to_vec()),
+                    Ok(Err(error)) => {
+                        return Err(unread.told().unwrap_or_else(|| cut(haft::causes(&error.without_url()))));
+                    }
+                    Err(_) => return Err(cut(format!("nothing came for {} seconds", self.idle.as_secs()))),
+                }
+            }
         };
         let Some(chunk) = chunk else { return Ok(None) };
         self.read += chunk.len() as u64;
