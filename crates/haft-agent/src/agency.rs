@@ -16,7 +16,9 @@ use tokio::task::AbortHandle;
 use crate::agent::{AgentSpec, Agents, Models, Policies};
 use crate::conversation::Conversation;
 use crate::influence::Influence;
+use crate::past::Past;
 use crate::pruning;
+use crate::shelf::Shelf;
 
 /// How conversations are held.
 #[derive(Debug, Clone)]
@@ -178,6 +180,7 @@ impl Agency {
         let history = parts.transcript.history(&start.session).await?;
         parts.inbox.restore(&start.session, parts.transcript.waiting(&start.session).await?);
         let pruned = pruning::recall(&*parts.memory, &start.session).await?;
+        let past = Past::new(history, &pruned, Shelf::within(parts.shelves.as_deref())).await;
         let depth = outer.as_ref().map_or(0, |(_, depth)| depth + 1);
         let outer = outer.map(|(rules, _)| rules);
         let model = served.name();
@@ -196,7 +199,7 @@ impl Agency {
         let under_way = UnderWay { rules, outer, model, depth, background: Vec::new(), untold: 0 };
         self.map().insert(start.session.clone(), under_way);
         let waits = start.waits_for_tasks;
-        Ok(Conversation::new(self.clone(), lease, agent, served, history, pruned, waits))
+        Ok(Conversation::new(self.clone(), lease, agent, served, past, pruned, waits))
     }
 
     /// Whether a conversation is under way in a session, here in this process.

@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 use crate::conversation::{Conversation, RunError, Step};
 use crate::influence::TextPlace;
 use crate::interrupt::Interrupt;
-use crate::past::Ending;
+use crate::past::{self, Heard};
 use crate::provider::{Delta, ModelCall, Prompt, ProviderError};
 use crate::reading;
 
@@ -30,7 +30,7 @@ pub(crate) struct Answer<'c> {
     /// The calls under way.
     running: JoinSet<Settled>,
     at_once: Arc<Semaphore>,
-    ended: HashMap<CallId, Ending>,
+    ended: HashMap<CallId, Heard>,
     verdict: Verdict,
     /// Whether somebody edits texts when they are complete. They are shown then, and not before.
     is_edited: bool,
@@ -262,8 +262,7 @@ impl<'c> Answer<'c> {
             }
             Err(error) => Ended::Broken(haft::causes(&error)),
         };
-        let ending = Ending::on(&self.conversation.past.shelf, ended);
-        self.ended.insert(call, ending);
+        self.ended.insert(call, past::told(ended));
     }
 
     /// Awaits the calls, and puts the answer into the conversation.
@@ -310,8 +309,7 @@ impl<'c> Answer<'c> {
     pub(crate) async fn stop(mut self, finish: Finish) -> Result<(), RunError> {
         self.stop_calls().await;
         for call in self.message.calls() {
-            let cancelled = || Ending::on(&self.conversation.past.shelf, Ended::Cancelled);
-            self.ended.entry(call.call.clone()).or_insert_with(cancelled);
+            self.ended.entry(call.call.clone()).or_insert_with(|| past::told(Ended::Cancelled));
         }
         self.keep(finish).await
     }
@@ -323,8 +321,8 @@ impl<'c> Answer<'c> {
         // It stays for as long as the conversation.
         message.parts.shrink_to_fit();
         let saved = conversation.agency.parts().transcript.save(&conversation.lease, &message).await;
+        conversation.past.take(ended.into_iter().collect()).await;
         conversation.past.messages.push(message);
-        conversation.past.ended.extend(ended);
         Ok(saved?)
     }
 }

@@ -3,9 +3,10 @@
 use std::io;
 use std::sync::Arc;
 
-use haft::{CallPart, Content, Input, Message, Model, Part, Role, told_name};
+use haft::{CallId, CallPart, Content, Input, Message, Model, Part, Role, told_name};
 use serde_json::json;
 
+use crate::beside::beside;
 use crate::given::Given;
 use crate::influence::{Recalled, RecalledResult};
 use crate::past::{self, Ending, Past};
@@ -57,15 +58,22 @@ impl Context {
 }
 
 /// The messages that a model is to be told, each with what came of its calls.
-pub(crate) fn recalled(past: &Past) -> io::Result<Vec<Recalled>> {
-    let recall = |message: &Message| {
+pub(crate) async fn recalled(past: &Past) -> io::Result<Vec<Recalled>> {
+    let given = |message: &Message| {
         let results = message.calls().map(|call| {
             let CallResult { content, is_error, .. } = result(call, past);
-            Ok(RecalledResult { call: call.call.clone(), content: content.read()?.into(), is_error })
+            (call.call.clone(), content, is_error)
         });
-        Ok(Recalled { message: message.clone(), results: results.collect::<io::Result<_>>()? })
+        (message.clone(), results.collect::<Vec<_>>())
     };
-    since_summary(&past.messages).iter().map(recall).collect()
+    let given: Vec<_> = since_summary(&past.messages).iter().map(given).collect();
+    let read = |(call, content, is_error): (CallId, Given, bool)| {
+        Ok(RecalledResult { call, content: content.read()?.into(), is_error })
+    };
+    let recall = move |(message, results): (Message, Vec<_>)| {
+        Ok(Recalled { message, results: results.into_iter().map(read).collect::<io::Result<_>>()? })
+    };
+    beside(move || given.into_iter().map(recall).collect()).await
 }
 
 /// The same as a model is told them. A call and what came of it are told together, or not at all.

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use haft::{
-    AgentId, BoxError, CallId, CallPart, Event, Finish, History, Lease, Message, Model, Note, Part,
-    Rejection, Role, SessionId, StoreError, TurnError, Usage,
+    AgentId, BoxError, CallId, CallPart, Event, Finish, Lease, Message, Model, Note, Part, Rejection, Role,
+    SessionId, StoreError, TurnError, Usage,
 };
 use serde_json::json;
 
@@ -17,7 +17,6 @@ use crate::interrupt::Interrupt;
 use crate::past::{Ending, Past};
 use crate::provider::{ProviderError, Told};
 use crate::pruning;
-use crate::shelf::Shelf;
 
 /// A conversation that this process holds. Dropping it stops whatever it does and lets others go on with it.
 pub struct Conversation {
@@ -126,12 +125,11 @@ impl Conversation {
         lease: Lease,
         agent: Arc<AgentSpec>,
         served: Served,
-        history: History,
+        past: Past,
         pruned: HashSet<CallId>,
         waits_for_tasks: bool,
     ) -> Conversation {
-        let shelf = Shelf::within(agency.parts().shelves.as_deref());
-        let (past, context) = (Past::new(history, &pruned, shelf.clone()), Context::new(shelf.another()));
+        let context = Context::new(past.shelf.another());
         Conversation { agency, lease, agent, served, past, pruned, context, waits_for_tasks, broken: 0 }
     }
 
@@ -342,7 +340,7 @@ impl Conversation {
             self.context.catch_up(&self.past, &self.served.model);
             return Ok(self.context.told().to_vec());
         }
-        let recalled = context::recalled(&self.past).map_err(|error| ProviderError::lost(&error))?;
+        let recalled = context::recalled(&self.past).await.map_err(|error| ProviderError::lost(&error))?;
         let recalled = influence.conversation(self.moment(), recalled).await.map_err(RunError::Influence)?;
         Ok(context::retold(&recalled, &self.past, &self.served.model))
     }

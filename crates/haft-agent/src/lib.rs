@@ -13,6 +13,7 @@ pub mod wire;
 mod agency;
 mod agent;
 mod answer;
+mod beside;
 mod compaction;
 mod context;
 mod conversation;

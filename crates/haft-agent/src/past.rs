@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use haft::{CallId, Completed, Content, Ended, History, Interruption, KEPT, Message, Rejection, Settlement};
 
+use crate::beside::beside;
 use crate::context::since_summary;
 use crate::given::Given;
 use crate::shelf::Shelf;
@@ -30,6 +31,9 @@ pub(crate) struct Ending {
     pub(crate) kind: Kind,
 }
 
+/// The same before it is laid down.
+pub(crate) type Heard = (Vec<Content>, Kind);
+
 /// What kind of end a call came to.
 pub(crate) enum Kind {
     /// With an output that may be taken out to make room.
@@ -44,19 +48,33 @@ pub(crate) enum Kind {
 
 impl Past {
     /// Takes over what is on record and still counts, without the outputs that were taken out.
-    pub(crate) fn new(history: History, pruned: &HashSet<CallId>, shelf: Shelf) -> Past {
+    pub(crate) async fn new(history: History, pruned: &HashSet<CallId>, shelf: Shelf) -> Past {
         let History { messages, mut ended, .. } = history;
         let mut past = Past { messages: Vec::new(), ended: HashMap::new(), shelf };
+        let mut known = Vec::new();
         for call in since_summary(&messages).iter().flat_map(Message::calls) {
             let Some(ended) = ended.remove(&call.call) else { continue };
-            let ending = match pruned.contains(&call.call) {
-                true => Ending::cleared(),
-                false => Ending::on(&past.shelf, ended),
-            };
-            past.ended.insert(call.call.clone(), ending);
+            match pruned.contains(&call.call) {
+                true => {
+                    past.ended.insert(call.call.clone(), Ending::cleared());
+                }
+                false => known.push((call.call.clone(), told(ended))),
+            }
         }
         past.messages = messages;
+        past.take(known).await;
         past
+    }
+
+    /// Takes over how calls ended, and lays down what is long in it.
+    pub(crate) async fn take(&mut self, ended: Vec<(CallId, Heard)>) {
+        if ended.is_empty() {
+            return;
+        }
+        let shelf = self.shelf.clone();
+        let lay = move |(call, heard)| (call, Ending::on(&shelf, heard));
+        let laid: Vec<(CallId, Ending)> = beside(move || ended.into_iter().map(lay).collect()).await;
+        self.ended.extend(laid);
     }
 
     /// Lets go of what came of all calls: from here on the model is told a summary of them.
@@ -89,9 +107,8 @@ impl Ending {
         Ending { content: Given::text(CLEARED), kind: Kind::Lasting }
     }
 
-    /// Takes over how a call ended, and lays down what is long in it.
-    pub(crate) fn on(shelf: &Shelf, ended: Ended) -> Ending {
-        let (content, kind) = told(ended);
+    /// Takes over how a call ended. May wait for the disk.
+    fn on(shelf: &Shelf, (content, kind): Heard) -> Ending {
         Ending { content: Given::on(shelf, content), kind }
     }
 }
@@ -107,7 +124,7 @@ impl Kind {
 }
 
 /// What a model is told of how a call ended.
-pub(crate) fn told(ended: Ended) -> (Vec<Content>, Kind) {
+pub(crate) fn told(ended: Ended) -> Heard {
     let broken = |told: String| (vec![Content::Text(told)], Kind::Broken);
     match ended {
         Ended::Settled(settlement) => match *settlement {
@@ -131,7 +148,7 @@ pub(crate) fn told(ended: Ended) -> (Vec<Content>, Kind) {
     }
 }
 
-fn of_completed(completed: Completed) -> (Vec<Content>, Kind) {
+fn of_completed(completed: Completed) -> Heard {
     let kind = match completed.metadata.get(KEPT).is_some_and(|kept| kept == true) {
         true => Kind::Lasting,
         false => Kind::Output,
@@ -139,5 +156,35 @@ fn of_completed(completed: Completed) -> (Vec<Content>, Kind) {
     match completed.content.is_empty() {
         true => (vec![Content::Text(completed.text())], kind),
         false => (completed.content, kind),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use haft::{AgentId, CallPart, Input, Part, Role};
+    use serde_json::json;
+
+    use super::*;
+    use crate::shelf::tests::lets_others_work;
+
+    #[tokio::test]
+    async fn a_past_is_laid_down_beside_everything_else() {
+        let directory = tempfile::tempdir().unwrap();
+        let shelf = Shelf::within(Some(directory.path()));
+        let call = CallPart {
+            call: CallId::mint(),
+            provider_id: "c".to_owned(),
+            name: "read".to_owned(),
+            input: Input::Json(json!({})),
+            opaque: None,
+        };
+        let ended = HashMap::from([(call.call.clone(), Ended::Broken("long ".repeat(100)))]);
+        let message = Message::new(Role::Assistant, AgentId::parse("build").unwrap()).with(Part::Call(call));
+        let history = History { parent: None, messages: vec![message], ended };
+        let taking = async {
+            let past = Past::new(history, &HashSet::new(), shelf.clone()).await;
+            assert_eq!((past.messages.len(), past.ended.len()), (1, 1));
+        };
+        assert!(lets_others_work(&shelf, taking).await);
     }
 }

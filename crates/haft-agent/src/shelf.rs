@@ -203,7 +203,24 @@ fn read_at(file: &File, mut bytes: &mut [u8], mut at: u64) -> io::Result<()> {
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use std::sync::mpsc;
+    use std::time::Duration;
+
     use super::*;
+
+    /// Works while nobody else may use a shelf, which ends when others on this thread had their turn. Whether they had.
+    pub(crate) async fn lets_others_work(shelf: &Shelf, work: impl Future<Output = ()>) -> bool {
+        let ((held, is_held), (let_go, is_over)) = (mpsc::channel(), mpsc::channel());
+        let shelf = shelf.clone();
+        let holder = std::thread::spawn(move || {
+            let _held = shelf.0.state.lock().unwrap();
+            held.send(()).unwrap();
+            is_over.recv_timeout(Duration::from_secs(10)).is_ok()
+        });
+        is_held.recv().unwrap();
+        tokio::join!(biased; work, async { let_go.send(()).unwrap_or_default() });
+        holder.join().unwrap()
+    }
 
     /// Takes away everything that lies in the file of a shelf.
     pub(crate) fn lose(shelf: &Shelf) {

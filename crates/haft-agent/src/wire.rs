@@ -2,6 +2,7 @@
 //! and a decoder that makes deltas of a stream.
 
 mod anthropic;
+mod arriving;
 mod calls;
 mod carrier;
 mod chat;
@@ -16,7 +17,6 @@ mod schema;
 mod sse;
 pub(crate) mod words;
 
-use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,15 +24,14 @@ use std::time::Duration;
 use haft::BoxFuture;
 use serde_json::Value;
 
+use crate::beside::beside;
 use crate::provider::{Delta, Deltas, ModelInfo, Prompt, Provider, ProviderError};
+use arriving::Answer;
 pub use carrier::{Arrival, Carrier, Dropped, Inbound, Outbound};
 use fault::Fault;
-use http::{Body, Http};
+use http::Http;
 pub(crate) use options::merge;
-use words::Request;
-
-/// How long the end of a body is waited for after the end of the answer, so that its connection can be used again.
-const TAIL: Duration = Duration::from_millis(50);
+use words::{Request, Stretch, Tongue};
 
 /// A format of requests and streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,6 +75,13 @@ pub struct Endpoint {
 pub struct Wire {
     endpoint: Endpoint,
     http: Http,
+}
+
+/// What is asked, where, and who understands the answer.
+struct Asking {
+    url: String,
+    request: Request,
+    decoder: Box<dyn Decode>,
 }
 
 /// Makes deltas of what arrives.
@@ -147,32 +153,44 @@ impl Wire {
         Wire { endpoint, http }
     }
 
-    fn request(&self, prompt: &Prompt) -> Result<(String, Request, Box<dyn Decode>), Fault> {
-        let base = self.endpoint.base_url.trim_end_matches('/');
-        Ok(match self.endpoint.format {
-            Format::Chat => {
-                let dialect = chat::Dialect::of(base);
-                (
-                    format!("{base}/chat/completions"),
-                    chat::request(prompt, dialect)?,
-                    Box::<chat::Decoder>::default(),
-                )
-            }
-            Format::Responses => (
-                format!("{base}/responses"),
-                responses::request(prompt)?,
-                Box::<responses::Decoder>::default(),
-            ),
-            Format::Anthropic => {
-                let request = anthropic::request(prompt, self.endpoint.output_max)?;
-                (format!("{base}/messages"), request, Box::<anthropic::Decoder>::default())
-            }
-            Format::Gemini => {
-                let url =
-                    format!("{base}/models/{}:streamGenerateContent?alt=sse", path_segment(&prompt.model));
-                (url, gemini::request(prompt)?, Box::<gemini::Decoder>::default())
-            }
+    /// How it is spoken to by somebody who has a model answer.
+    fn tongue(&self, prompt: &Prompt) -> Tongue {
+        match self.endpoint.format {
+            Format::Chat => Tongue::Chat(chat::Dialect::of(self.base())),
+            Format::Responses => Tongue::Responses,
+            Format::Anthropic => Tongue::Anthropic,
+            Format::Gemini => Tongue::Gemini(gemini::Signing::of(&prompt.model)),
+        }
+    }
+
+    fn request(&self, prompt: &Prompt, tongue: Tongue, told: Vec<Stretch>) -> Result<Asking, Fault> {
+        let base = self.base();
+        Ok(match tongue {
+            Tongue::Chat(dialect) => Asking {
+                url: format!("{base}/chat/completions"),
+                request: chat::request(prompt, dialect, told)?,
+                decoder: Box::<chat::Decoder>::default(),
+            },
+            Tongue::Responses => Asking {
+                url: format!("{base}/responses"),
+                request: responses::request(prompt, told)?,
+                decoder: Box::<responses::Decoder>::default(),
+            },
+            Tongue::Anthropic => Asking {
+                url: format!("{base}/messages"),
+                request: anthropic::request(prompt, self.endpoint.output_max, told)?,
+                decoder: Box::<anthropic::Decoder>::default(),
+            },
+            Tongue::Gemini(_) => Asking {
+                url: format!("{base}/models/{}:streamGenerateContent?alt=sse", path_segment(&prompt.model)),
+                request: gemini::request(prompt, told)?,
+                decoder: Box::<gemini::Decoder>::default(),
+            },
         })
+    }
+
+    fn base(&self) -> &str {
+        self.endpoint.base_url.trim_end_matches('/')
     }
 
     fn told(&self, fault: Fault) -> ProviderError {
@@ -183,34 +201,29 @@ impl Wire {
 impl Provider for Wire {
     fn answer<'a>(&'a self, prompt: &'a Prompt) -> BoxFuture<'a, Result<Box<dyn Deltas>, ProviderError>> {
         Box::pin(async move {
-            let (url, request, decoder) = self.request(prompt).map_err(|fault| self.told(fault))?;
+            let (tongue, said) = (self.tongue(prompt), prompt.conversation.clone());
+            let told =
+                beside(move || tongue.tell(&said)).await.map_err(|error| ProviderError::lost(&error))?;
+            let asking = self.request(prompt, tongue, told).map_err(|fault| self.told(fault))?;
+            let Asking { url, request, decoder } = asking;
             let document = request.document().map_err(|error| ProviderError::lost(&error))?;
             drop(request);
             let body = self.http.post(&url, document, &prompt.headers).await?;
-            let answer = Answer {
-                shape: if body.is_document() { Shape::Document(Vec::new()) } else { Shape::Unknown },
-                body,
-                decoder,
-                ready: VecDeque::new(),
-                provider: self.endpoint.provider.clone(),
-                secrets: self.http.secrets_with(&prompt.headers),
-                ended: false,
-                failed: None,
-            };
+            let secrets = self.http.secrets_with(&prompt.headers);
+            let answer = Answer::new(body, decoder, &self.endpoint.provider, secrets);
             Ok(Box::new(answer) as Box<dyn Deltas>)
         })
     }
 
     fn models(&self) -> BoxFuture<'_, Result<Vec<ModelInfo>, ProviderError>> {
         Box::pin(async move {
-            let base = self.endpoint.base_url.trim_end_matches('/');
             // Pages of the largest size, so that one is enough.
             let page = match self.endpoint.format {
                 Format::Chat | Format::Responses => "",
                 Format::Anthropic => "?limit=1000",
                 Format::Gemini => "?pageSize=1000",
             };
-            let list = self.http.get(&format!("{base}/models{page}")).await?;
+            let list = self.http.get(&format!("{}/models{page}", self.base())).await?;
             match self.endpoint.format {
                 Format::Gemini => Ok(gemini::models(&list)),
                 Format::Chat | Format::Responses | Format::Anthropic => models(&list),
@@ -252,125 +265,6 @@ fn path_segment(id: &str) -> String {
     id.bytes()
         .map(|byte| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
         .collect()
-}
-
-/// What a body turned out to be.
-enum Shape {
-    Unknown,
-    Events(sse::Reader),
-    Document(Vec<u8>),
-}
-
-/// An answer that is arriving.
-struct Answer {
-    body: Body,
-    shape: Shape,
-    decoder: Box<dyn Decode>,
-    ready: VecDeque<Delta>,
-    provider: String,
-    secrets: Vec<String>,
-    ended: bool,
-    failed: Option<ProviderError>,
-}
-
-impl Deltas for Answer {
-    fn next(&mut self) -> BoxFuture<'_, Option<Result<Delta, ProviderError>>> {
-        Box::pin(async move {
-            loop {
-                if let Some(delta) = self.ready.pop_front() {
-                    if matches!(delta, Delta::Finished(_)) {
-                        self.finish().await;
-                    }
-                    return Some(Ok(delta));
-                }
-                if let Some(error) = self.failed.take() {
-                    self.ended = true;
-                    return Some(Err(error));
-                }
-                if self.ended {
-                    return None;
-                }
-                // What was understood before a fault is told before it.
-                self.failed = self.more().await.err();
-            }
-        })
-    }
-}
-
-impl Answer {
-    /// Reads on until there is something, or the end.
-    async fn more(&mut self) -> Result<(), ProviderError> {
-        let chunk = self.body.chunk().await?;
-        let mut out = Vec::new();
-        let done = match chunk {
-            Some(bytes) => self.take(&bytes, &mut out),
-            None => self.at_end(&mut out),
-        };
-        self.ready.extend(out);
-        done.map_err(|fault| fault.told(&self.provider, &self.secrets))
-    }
-
-    fn take(&mut self, bytes: &[u8], out: &mut Vec<Delta>) -> Result<(), Fault> {
-        if let Shape::Unknown = self.shape {
-            match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
-                None => return Ok(()),
-                Some(b'{' | b'[') => self.shape = Shape::Document(Vec::new()),
-                Some(_) => self.shape = Shape::Events(sse::Reader::default()),
-            }
-        }
-        match &mut self.shape {
-            Shape::Unknown => Ok(()),
-            Shape::Document(held) => {
-                held.extend_from_slice(bytes);
-                Ok(())
-            }
-            Shape::Events(reader) => {
-                let mut events = Vec::new();
-                let pushed = reader.push(bytes, &mut events);
-                events.iter().try_for_each(|event| self.decoder.event(event, out))?;
-                pushed.map_err(|sse::Oversized| {
-                    Fault::Malformed(format!("an event is larger than {} bytes", sse::EVENT_BYTES_MAX))
-                })
-            }
-        }
-    }
-
-    fn at_end(&mut self, out: &mut Vec<Delta>) -> Result<(), Fault> {
-        self.ended = true;
-        match &mut self.shape {
-            Shape::Unknown => Err(Fault::Cut("it is empty".to_owned())),
-            Shape::Document(bytes) => match serde_json::from_slice::<Value>(bytes) {
-                Ok(answer) => self.decoder.whole(&answer, out),
-                Err(error) if error.is_eof() => Err(Fault::Cut("it ended within its JSON".to_owned())),
-                Err(error) => Err(Fault::Malformed(format!("it is not JSON: {error}"))),
-            },
-            Shape::Events(reader) => {
-                // The last event may have been cut itself: what is no JSON is no event.
-                let last = reader.finish().filter(|last| {
-                    last.data == chat::DONE
-                        || serde_json::from_str::<serde::de::IgnoredAny>(&last.data).is_ok()
-                });
-                if let Some(last) = last {
-                    self.decoder.event(&last, out)?;
-                }
-                match out.iter().any(|delta| matches!(delta, Delta::Finished(_))) {
-                    true => Ok(()),
-                    false => self.decoder.end(out),
-                }
-            }
-        }
-    }
-
-    async fn finish(&mut self) {
-        let was_open = !std::mem::replace(&mut self.ended, true);
-        self.ready.clear();
-        if was_open {
-            // Nothing that comes now matters; only whether the connection can be kept.
-            let _late =
-                tokio::time::timeout(TAIL, async { while let Ok(Some(_)) = self.body.chunk().await {} })
-                    .await;
-        }
-    }
 }
 
 /// Parses what an event carries.

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::calls::{Calls, Draft, Rest};
 use super::fault::{Fault, Report};
 use super::media::{Piece, arguments, call_id, piece, seal, unseal};
-use super::words::{Request, Stretch, Tongue};
+use super::words::{Request, Stretch};
 use super::{Decode, Format, options, parse, schema, sse};
 use crate::provider::{CallResult, Delta, Prompt, Utterance, Uttered};
 use crate::shelf::Laid;
@@ -27,7 +27,11 @@ const MARK: &str = r#","cache_control":{"type":"ephemeral"}"#;
 const CACHED_MESSAGES: usize = 2;
 
 /// Makes a request. The format wants to know how much may be said.
-pub(crate) fn request(prompt: &Prompt, output_max: u64) -> Result<Request, Fault> {
+pub(crate) fn request(
+    prompt: &Prompt,
+    output_max: u64,
+    conversation: Vec<Stretch>,
+) -> Result<Request, Fault> {
     let mut request = json!({
         "model": prompt.model,
         "max_tokens": prompt.options.output_max.unwrap_or(output_max),
@@ -60,9 +64,6 @@ pub(crate) fn request(prompt: &Prompt, output_max: u64) -> Result<Request, Fault
         request["top_p"] = json!(top_p);
     }
     options::apply(Format::Anthropic, &mut request, &prompt.options.extra);
-    let mut conversation = Tongue::Anthropic.tell(&prompt.conversation)?;
-    let settled = conversation.len().saturating_sub(CACHED_MESSAGES);
-    conversation[settled..].iter_mut().try_for_each(mark)?;
     Ok(Request { fields: request, place: MESSAGES, conversation })
 }
 
@@ -70,7 +71,13 @@ fn cache(block: &mut Value) {
     block["cache_control"] = json!({ "type": "ephemeral" });
 }
 
-/// Marks the last block of a message for the cache. Thoughts cannot be marked.
+/// Marks the last messages of a conversation for the cache.
+pub(crate) fn mark_last(conversation: &mut [Stretch]) -> io::Result<()> {
+    let settled = conversation.len().saturating_sub(CACHED_MESSAGES);
+    conversation[settled..].iter_mut().try_for_each(mark)
+}
+
+/// Marks the last block of a message. Thoughts cannot be marked.
 fn mark(message: &mut Stretch) -> io::Result<()> {
     for block in message.elements.iter_mut().rev() {
         let text = block.text()?;

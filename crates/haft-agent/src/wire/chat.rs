@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::fault::Fault;
 use super::media::{Piece, arguments, call_id, data_url, left_out, piece, put_over, split, unseal};
-use super::words::{Request, Stretch, Tongue, element};
+use super::words::{Request, Stretch, element};
 use super::{Format, options, schema};
 use crate::provider::{CallResult, Prompt, Utterance, Uttered};
 pub(crate) use stream::{DONE, Decoder};
@@ -62,7 +62,11 @@ impl Dialect {
 }
 
 /// Makes a request.
-pub(crate) fn request(prompt: &Prompt, dialect: Dialect) -> Result<Request, Fault> {
+pub(crate) fn request(
+    prompt: &Prompt,
+    dialect: Dialect,
+    mut conversation: Vec<Stretch>,
+) -> Result<Request, Fault> {
     let mut request = json!({
         "model": prompt.model,
         MESSAGES: null,
@@ -91,7 +95,6 @@ pub(crate) fn request(prompt: &Prompt, dialect: Dialect) -> Result<Request, Faul
         }
     }
     options::apply(Format::Chat, &mut request, &wanted.extra);
-    let mut conversation = Tongue::Chat(dialect).tell(&prompt.conversation)?;
     if !prompt.system.is_empty() {
         let system = json!({ "role": "system", "content": prompt.system.join("\n\n") });
         conversation.insert(0, Stretch { open: "", elements: vec![Arc::new(element(&system))], close: "" });

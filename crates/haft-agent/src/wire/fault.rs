@@ -1,6 +1,5 @@
 //! What goes wrong between haft and a provider, before it is told in the provider's name.
 
-use std::io;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -15,8 +14,6 @@ const MESSAGE_CHARS_MAX: usize = 600;
 pub(crate) enum Fault {
     /// A tool cannot be put into the format.
     Incompatible { tool: String, problem: String },
-    /// What was said before cannot be read back.
-    Lost(String),
     /// The stream ended early.
     Cut(String),
     /// The stream holds what its format does not know.
@@ -118,13 +115,6 @@ impl Report {
     }
 }
 
-/// What formats are made of is read back from where it lies.
-impl From<io::Error> for Fault {
-    fn from(error: io::Error) -> Fault {
-        Fault::Lost(error.to_string())
-    }
-}
-
 impl Fault {
     /// Something that the format does not know.
     pub(crate) fn malformed(what: impl Into<String>) -> Fault {
@@ -138,7 +128,6 @@ impl Fault {
             Fault::Incompatible { tool, problem } => {
                 ProviderError::Incompatible { tool, provider: owner, problem }
             }
-            Fault::Lost(message) => ProviderError::Lost(message),
             Fault::Cut(message) => {
                 ProviderError::Broken { provider: owner, message: shown(&message, secrets) }
             }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::calls::{Calls, Draft};
 use super::fault::Fault;
 use super::media::{Piece, arguments, piece, seal, split, unseal};
-use super::words::{Request, Tongue};
+use super::words::{Request, Stretch};
 use super::{Decode, Format, options, parse, reported, schema, sse};
 use crate::provider::{CallResult, Delta, ModelInfo, Prompt, Utterance, Uttered};
 
@@ -28,7 +28,7 @@ pub(crate) enum Signing {
 }
 
 impl Signing {
-    fn of(model: &str) -> Signing {
+    pub(crate) fn of(model: &str) -> Signing {
         match ["gemini-1", "gemini-2", "gemma"].iter().any(|old| model.contains(old)) {
             true => Signing::Unknown,
             false => Signing::Wanted,
@@ -37,7 +37,7 @@ impl Signing {
 }
 
 /// Makes a request.
-pub(crate) fn request(prompt: &Prompt) -> Result<Request, Fault> {
+pub(crate) fn request(prompt: &Prompt, conversation: Vec<Stretch>) -> Result<Request, Fault> {
     let mut request = json!({ CONTENTS: null });
     if !prompt.system.is_empty() {
         let parts: Vec<Value> = prompt.system.iter().map(|text| json!({ "text": text })).collect();
@@ -66,7 +66,6 @@ pub(crate) fn request(prompt: &Prompt) -> Result<Request, Fault> {
         request["generationConfig"] = Value::Object(numbers);
     }
     options::apply(Format::Gemini, &mut request, &wanted.extra);
-    let conversation = Tongue::Gemini(Signing::of(&prompt.model)).tell(&prompt.conversation)?;
     Ok(Request { fields: request, place: CONTENTS, conversation })
 }
 

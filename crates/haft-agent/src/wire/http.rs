@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::carrier::{Arrival, Carrier, Dropped, Inbound, Outbound};
 use super::document::{Document, Unread};
 use super::fault::{Fault, Report, shown};
+use crate::beside::beside;
 use crate::provider::{Headers, ProviderError};
 
 /// The most bytes of one answer.
@@ -147,7 +148,12 @@ impl Http {
             method: if *method == Method::GET { "GET" } else { "POST" },
             url: url.to_string(),
             headers: headers.iter().map(text).collect(),
-            body: body.map(Document::text).transpose().map_err(|error| ProviderError::lost(&error))?,
+            body: match body {
+                Some(document) => {
+                    Some(beside(move || document.text()).await.map_err(|error| ProviderError::lost(&error))?)
+                }
+                None => None,
+            },
         };
         let patience = self.idle.max(CARRIED);
         let carried = tokio::time::timeout(patience, carrier.carry(outbound)).await;

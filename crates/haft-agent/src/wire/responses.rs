@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::calls::{Calls, Draft, Rest};
 use super::fault::{Fault, Report};
 use super::media::{Piece, arguments, call_id, data_url, piece, seal, unseal};
-use super::words::{Request, Tongue};
+use super::words::{Request, Stretch};
 use super::{Decode, Format, options, parse, schema, sse};
 use crate::provider::{CallResult, Delta, Prompt, Utterance, Uttered};
 
@@ -18,7 +18,7 @@ const INPUT: &str = "input";
 const ENCRYPTED: &str = "reasoning.encrypted_content";
 
 /// Makes a request.
-pub(crate) fn request(prompt: &Prompt) -> Result<Request, Fault> {
+pub(crate) fn request(prompt: &Prompt, conversation: Vec<Stretch>) -> Result<Request, Fault> {
     let mut request = json!({
         "model": prompt.model,
         INPUT: null,
@@ -51,7 +51,6 @@ pub(crate) fn request(prompt: &Prompt) -> Result<Request, Fault> {
         }
     }
     options::apply(Format::Responses, &mut request, &wanted.extra);
-    let conversation = Tongue::Responses.tell(&prompt.conversation)?;
     Ok(Request { fields: request, place: INPUT, conversation })
 }
 

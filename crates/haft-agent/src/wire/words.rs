@@ -65,7 +65,7 @@ impl Tongue {
         }
     }
 
-    /// Tells a conversation: whatever one side says in one go is one stretch.
+    /// Tells a conversation: whatever one side says in one go is one stretch. May wait for the disk.
     pub(crate) fn tell(self, conversation: &[Arc<Told>]) -> io::Result<Vec<Stretch>> {
         let mut stretches: Vec<Stretch> = Vec::new();
         for told in conversation {
@@ -76,6 +76,9 @@ impl Tongue {
                 _ if elements.is_empty() => {}
                 _ => stretches.push(Stretch { open, elements, close }),
             }
+        }
+        if self == Tongue::Anthropic {
+            anthropic::mark_last(&mut stretches)?;
         }
         Ok(stretches)
     }
@@ -127,5 +130,47 @@ impl Request {
         }
         document.push("]");
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use haft::{AgentId, Content};
+
+    use super::*;
+    use crate::provider::{Headers, Options, Prompt, Provider as _, ProviderError};
+    use crate::shelf::tests::lets_others_work;
+    use crate::wire::{Endpoint, Format, Wire};
+
+    #[tokio::test]
+    async fn words_are_laid_down_beside_everything_else() {
+        let directory = tempfile::tempdir().unwrap();
+        let shelf = Shelf::within(Some(directory.path()));
+        let said = Utterance::User(vec![Content::Text("long ".repeat(100))]);
+        let prompt = Prompt {
+            model: "m".to_owned(),
+            agent: AgentId::parse("build").unwrap(),
+            system: Vec::new(),
+            conversation: vec![Arc::new(Told::on(&shelf, said))],
+            tools: Vec::new(),
+            options: Options::default(),
+            headers: Headers::default(),
+        };
+        let wire = Wire::new(Endpoint {
+            provider: "acme".to_owned(),
+            format: Format::Anthropic,
+            // The words are found before it turns out that nobody is there.
+            base_url: "nowhere".to_owned(),
+            key: None,
+            headers: Vec::new(),
+            idle: None,
+            output_max: 1,
+            carrier: None,
+        });
+        let asking = async {
+            let error = wire.answer(&prompt).await.err();
+            assert!(matches!(error, Some(ProviderError::Unreachable { .. })), "{error:?}");
+        };
+        assert!(lets_others_work(&shelf, asking).await);
     }
 }
