@@ -6,6 +6,7 @@
 //! 4. `skill` and `skills` in every directory of configuration
 //! 5. the directories that `skills.paths` names
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use haft_tools::skills::{Owner, SkillPlace, Skills};
@@ -37,9 +38,10 @@ pub(crate) fn of(setting: &Setting) -> Skills {
     let projects = |is_trusted: bool| Owner::Project { root: root.clone(), is_trusted };
     let of_level = |level: &Path| projects(setting.trusted.holds(level));
     let mut places = vec![SkillPlace { directory: installed(setting), owner: Owner::Person }];
+    let mut known = HashSet::from([installed(setting)]);
     let mut add = |directory: PathBuf, owner: Owner| {
         // A directory that is the person's and the project's is the person's.
-        if !places.iter().any(|known| known.directory == directory) {
+        if known.insert(directory.clone()) {
             places.push(SkillPlace { directory, owner });
         }
     };

@@ -1,40 +1,66 @@
 //! What is protected, hidden and cached unless a caller says otherwise.
 
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
 use crate::credentials::CREDENTIALS;
+use crate::gitlinks::{gitlinks, repository};
 use crate::profile::{Absent, Protected};
+use crate::repository::{OF_GIT, is_whole, may_be_repository};
 
-/// Directories and files of a workspace by which programs are configured.
-const CONFIGURATION: &[&str] = &[
+/// So many directories are looked into for submodules.
+const MODULES_MAX: usize = 1024;
+
+/// Directories by which programs are configured, protected with all that is in them.
+pub const DIRECTORIES: &[&str] = &[
     ".agents",
     ".claude",
     ".codex",
+    ".continue",
     ".cursor",
-    ".envrc",
+    ".devcontainer",
     ".gemini",
-    ".gitmodules",
     ".haft",
     ".husky",
     ".idea",
-    ".mcp.json",
+    ".kiro",
     ".opencode",
+    ".roo",
     ".vscode",
+    ".windsurf",
     ".zed",
+];
+
+/// Files by which programs are configured. Tools protect them wherever they stand, the kernel where a profile says so.
+pub const FILES: &[&str] = &[
+    ".bash_login",
+    ".bash_logout",
+    ".bash_profile",
+    ".bashrc",
+    ".devcontainer.json",
+    ".dir-locals.el",
+    ".envrc",
+    ".exrc",
+    ".gitconfig",
+    ".gitmodules",
+    ".mcp.json",
+    ".npmrc",
+    ".nvim.lua",
+    ".nvimrc",
+    ".profile",
+    ".ripgreprc",
+    ".xprofile",
+    ".xsessionrc",
+    ".yarnrc",
+    ".zlogin",
+    ".zlogout",
+    ".zprofile",
+    ".zshenv",
+    ".zshrc",
     "haft.json",
     "haft.jsonc",
     "opencode.json",
     "opencode.jsonc",
-];
-
-/// What makes git run something, in a repository's directory. Git fails where it finds a directory in place of some
-/// of these files, so they are not masked.
-const GIT: &[(&str, Absent)] = &[
-    (".git/hooks", Absent::MaskWithin),
-    (".git/config", Absent::MaskWithin),
-    (".git/config.worktree", Absent::Remove),
-    (".git/commondir", Absent::Remove),
-    (".git/info/attributes", Absent::Remove),
 ];
 
 /// Where tools keep what they can fetch or build again.
@@ -59,24 +85,75 @@ pub fn secrets(home: &Path) -> impl Iterator<Item = PathBuf> {
     CREDENTIALS.iter().map(|name| home.join(name))
 }
 
-/// What a workspace's root has that must not be changed.
-pub(crate) fn protected(root: &Path) -> impl Iterator<Item = Protected> {
-    let configuration =
-        CONFIGURATION.iter().map(|name| Protected { path: root.join(name), absent: Absent::Remove });
+/// What a directory has that must not be changed, be it there or not.
+pub(crate) fn protected(root: &Path) -> Vec<Protected> {
+    let names = DIRECTORIES.iter().chain(FILES);
+    let mut found: Vec<Protected> = names.map(|name| removed(root.join(name))).collect();
+    let git = root.join(".git");
     // A `.git` that is a file points elsewhere, and must go on doing so.
-    let pointer = root.join(".git");
-    let pointer = pointer.is_file().then_some(Protected { path: pointer, absent: Absent::Remove });
-    let git = GIT.iter().map(|(name, absent)| Protected { path: root.join(name), absent: *absent });
-    let git = git.filter(|_| pointer.is_none()).collect::<Vec<_>>();
-    configuration.chain(pointer).chain(git).chain(submodules(root))
+    if git.is_file() {
+        found.push(removed(git));
+    } else {
+        found.extend(of_git(&git));
+        if is_whole(&git) {
+            found.push(Protected { path: git.join("HEAD"), absent: Absent::Repository });
+        }
+    }
+    found.extend(embedded(root));
+    found.push(Protected { path: root.join("HEAD"), absent: Absent::Repository });
+    if may_be_repository(root) {
+        found.extend(of_git(root));
+    }
+    found
 }
 
-/// Submodules have repositories of their own within the outer one's.
-fn submodules(root: &Path) -> Vec<Protected> {
-    let modules = std::fs::read_dir(root.join(".git/modules")).into_iter().flatten().flatten();
-    let held = |entry: std::fs::DirEntry| {
-        ["config", "hooks"]
-            .map(|name| Protected { path: entry.path().join(name), absent: Absent::MaskWithin })
+fn removed(path: PathBuf) -> Protected {
+    Protected { path, absent: Absent::Remove }
+}
+
+/// What makes git run something in the repositories that the index of a directory's own has in it.
+fn embedded(root: &Path) -> Vec<Protected> {
+    let own = repository(root);
+    let Some(git) = own.first() else { return Vec::new() };
+    let mut found = vec![Protected { path: root.join(".git/index"), absent: Absent::Gitlinks }];
+    for tree in gitlinks(git).into_iter().map(|link| root.join(link)) {
+        let pointer = tree.join(".git");
+        if !pointer.is_dir() {
+            found.push(removed(pointer));
+        }
+        // Other working trees of the same repository have nothing of their own.
+        let is_own = |directory: &PathBuf| {
+            own.iter().any(|own| directory == own || directory.starts_with(own.join("worktrees")))
+        };
+        let others = repository(&tree).into_iter().filter(|directory| !is_own(directory));
+        found.extend(others.flat_map(|directory| of_git(&directory)));
+    }
+    found
+}
+
+/// What makes git run something in a repository's directory and in those of its submodules, which lie in it. A command
+/// may use these and make no new ones: git would take one for what was to be fetched.
+fn of_git(directory: &Path) -> Vec<Protected> {
+    let held = |directory: &Path| {
+        let directory = directory.to_owned();
+        OF_GIT.iter().map(move |file| Protected { path: directory.join(file.name), absent: file.absent })
     };
-    modules.flat_map(held).collect()
+    let mut found: Vec<Protected> = held(directory).collect();
+    let mut waiting = VecDeque::from([directory.join("modules")]);
+    for _ in 0..MODULES_MAX {
+        let Some(modules) = waiting.pop_front() else { break };
+        let below = std::fs::read_dir(&modules).into_iter().flatten().flatten();
+        let below = below.filter(|entry| entry.file_type().is_ok_and(|found| found.is_dir()));
+        for path in below.map(|entry| entry.path()) {
+            if path.join("config").exists() || may_be_repository(&path) {
+                found.extend(held(&path));
+                waiting.push_back(path.join("modules"));
+            } else {
+                // Names of submodules may have several parts.
+                waiting.push_back(path);
+            }
+        }
+        found.push(Protected { path: modules, absent: Absent::Additions });
+    }
+    found
 }

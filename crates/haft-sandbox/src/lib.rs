@@ -49,19 +49,24 @@ mod os;
 mod credentials;
 mod defaults;
 mod error;
+mod gitlinks;
+#[cfg(target_os = "linux")]
+mod harmless;
 mod hosts;
 mod profile;
 mod refusal;
 mod report;
+mod repository;
 mod sandbox;
 mod spec;
 
-pub use defaults::secrets;
+pub use defaults::{DIRECTORIES, FILES, secrets};
 pub use error::SandboxError;
 pub use hosts::{HostGrant, NoHost, is_public};
 pub use profile::{Absent, Access, Caches, Limits, Network, Profile, Protected, Temp};
 pub use refusal::{Refusal, refusals};
 pub use report::{Level, Mechanism, Report, State};
+pub use repository::{OF_GIT, OfGit, PARTS, may_be_repository};
 pub use sandbox::{Confined, Finished, Idle, Sandbox, THIS_PROGRAM, Watch};
 pub use spec::Program;
 

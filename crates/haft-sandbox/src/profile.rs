@@ -69,7 +69,18 @@ pub enum Absent {
     /// Whatever the command puts there is removed within moments, and when it has ended at the latest. Nothing
     /// stands there meanwhile, neither for the command nor on the host; but the kernel does not prevent the attempt.
     Remove,
+    /// The path is that of a `HEAD`, there or not, by which git knows a repository. It may be changed, but the directory
+    /// it is in neither becomes a repository nor ceases to be one; what would have done so is undone.
+    Repository,
+    /// The path is a directory, there or not. What is in it may be changed, what is put there besides is removed.
+    Additions,
+    /// The path is `.git/index` of a working tree, wherever its index really is. Repositories may be added to it, but
+    /// what runs something in those is removed: git believes them then.
+    Gitlinks,
 }
+
+/// As long as the kernel takes paths, with their end.
+const PATH_BYTES_MAX: usize = 4096;
 
 /// Where the proxy listens in a network of the command's own. Nobody else is there yet, so no port is taken.
 pub(crate) const PROXY_PORT: u16 = 48_128;
@@ -175,7 +186,8 @@ impl Profile {
             // Git fails on a directory of these names.
             Absent::Remove if protected.path.components().any(|part| part.as_os_str() == ".git") => {}
             Absent::Remove => protected.absent = Absent::Mask,
-            Absent::Mask | Absent::MaskWithin => {}
+            Absent::Mask | Absent::MaskWithin | Absent::Repository | Absent::Additions | Absent::Gitlinks => {
+            }
         });
         self
     }
@@ -248,7 +260,9 @@ impl Profile {
             *path = existing(path)?;
         }
         profile.hidden = profile.hidden.iter().filter_map(|path| path.canonicalize().ok()).collect();
-        let mut known = HashMap::new();
+        // What the kernel takes no path of cannot come to be.
+        profile.protected.retain(|protected| protected.path.as_os_str().len() < PATH_BYTES_MAX);
+        let mut known = Known::default();
         for protected in &mut profile.protected {
             protected.path = above_resolved(&protected.path, &mut known)?;
         }
@@ -285,25 +299,49 @@ fn existing(path: &Path) -> Result<PathBuf, SandboxError> {
 }
 
 /// Resolves what exists of a path that may not exist. Its last name is kept even if it is a link: the link is
-/// what must not be changed. Many lie in the same directories, so it is remembered where those are.
-fn above_resolved(
-    path: &Path,
-    known: &mut HashMap<PathBuf, Option<PathBuf>>,
-) -> Result<PathBuf, SandboxError> {
-    let mut missing = Vec::new();
-    let mut above = path;
-    loop {
-        let (Some(parent), Some(name)) = (above.parent(), above.file_name()) else {
-            return Err(SandboxError::NotAbsolute { path: path.to_path_buf() });
-        };
-        missing.push(name);
-        let real = match known.get(parent) {
-            Some(real) => real.clone(),
-            None => known.entry(parent.to_path_buf()).or_insert(parent.canonicalize().ok()).clone(),
-        };
-        if let Some(real) = real {
+/// what must not be changed.
+fn above_resolved(path: &Path, known: &mut Known) -> Result<PathBuf, SandboxError> {
+    let not_absolute = || SandboxError::NotAbsolute { path: path.to_path_buf() };
+    let (parent, name) = path.parent().zip(path.file_name()).ok_or_else(not_absolute)?;
+    let mut missing = vec![name];
+    for above in parent.ancestors() {
+        if let Some(real) = known.real(above) {
             return Ok(missing.iter().rev().fold(real, |path, name| path.join(name)));
         }
-        above = parent;
+        missing.push(above.file_name().ok_or_else(not_absolute)?);
+    }
+    Err(not_absolute())
+}
+
+/// Where directories really are. Many paths lie in the same ones, and those in each other, so it is remembered: each is
+/// looked at once, however deep it lies.
+#[derive(Default)]
+struct Known(HashMap<PathBuf, Option<PathBuf>>);
+
+impl Known {
+    fn real(&mut self, directory: &Path) -> Option<PathBuf> {
+        if let Some(real) = self.0.get(directory) {
+            return real.clone();
+        }
+        // The outermost first; what lies in nothing is nowhere.
+        let unknown: Vec<&Path> =
+            directory.ancestors().take_while(|part| !self.0.contains_key(*part)).collect();
+        for part in unknown.into_iter().rev() {
+            let real = self.next(part);
+            self.0.insert(part.to_path_buf(), real);
+        }
+        self.0.get(directory).cloned().flatten()
+    }
+
+    fn next(&self, directory: &Path) -> Option<PathBuf> {
+        let (Some(above), Some(name)) = (directory.parent(), directory.file_name()) else {
+            return directory.canonicalize().ok();
+        };
+        let path = self.0.get(above)?.as_ref()?.join(name);
+        match std::fs::symlink_metadata(&path) {
+            Ok(found) if found.is_dir() => Some(path),
+            Ok(_) => path.canonicalize().ok(),
+            Err(_) => None,
+        }
     }
 }

@@ -28,6 +28,7 @@ mod lock;
 mod place;
 mod protected;
 mod read;
+mod repository;
 mod resolve;
 mod restore;
 mod root;

@@ -24,6 +24,7 @@ mod permissions;
 mod plugins_in_conversations;
 mod processes;
 mod prompt;
+mod planted;
 mod protected;
 mod runtimes;
 mod searches;

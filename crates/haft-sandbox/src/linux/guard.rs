@@ -9,17 +9,23 @@
 //!
 //! *Remove*: what appears under the name is removed soon, and looked for again when every process of the command is
 //! gone. It is looked for from time to time: the kernel would tell at once, but takes 13 ms to stop doing so.
+//!
+//! Directories that must not become repositories (`repositories.rs`), and those that nothing may be added to, are looked
+//! at in the same way.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
+use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use super::embedded::Index;
 use super::removal;
-use crate::profile::{Absent, Profile};
+use super::repositories::Directory;
+use crate::profile::{Absent, Profile, Protected};
 
 /// The mode and time by which an empty directory is known to be ours.
 const MODE: u32 = 0o555;
@@ -34,42 +40,72 @@ pub(super) struct Guard {
     placeholders: Vec<(PathBuf, File)>,
     links: Vec<(PathBuf, PathBuf)>,
     unwanted: Vec<PathBuf>,
+    repositories: Vec<Directory>,
+    closed: Vec<Closed>,
+    indexes: Vec<Index>,
+    writable: Vec<PathBuf>,
     removed: RefCell<BTreeSet<PathBuf>>,
     displaced: RefCell<Vec<PathBuf>>,
     /// Paths to mount read-only, all of which exist.
     pub(super) read_only: Vec<PathBuf>,
 }
 
+/// A directory that nothing may be added to.
+struct Closed {
+    path: PathBuf,
+    /// Some name in it, because what leads to a name stays where it is.
+    inside: PathBuf,
+    known: HashSet<OsString>,
+}
+
 impl Guard {
     /// Looks at every protected path within a writable directory, and puts placeholders where they are needed.
     pub(super) fn raise(profile: &Profile) -> io::Result<Guard> {
-        let mut guard = Guard::default();
+        let mut guard = Guard { writable: profile.writable.clone(), ..Guard::default() };
         for protected in &profile.protected {
             let path = &protected.path;
             let Some(root) = profile.writable.iter().find(|root| path.starts_with(root) && path != *root)
             else {
                 continue;
             };
-            match fs::symlink_metadata(path) {
-                Ok(found) if found.is_symlink() => guard.link(path, profile)?,
-                // One of ours: held, or left behind.
-                Ok(found) if is_placeholder(&found) => guard.mask(path)?,
-                Ok(_) => guard.read_only.push(path.clone()),
-                Err(_) => guard.absent(path, root, protected.absent)?,
+            match protected.absent {
+                Absent::Repository => guard.repositories.extend(Directory::of(path)),
+                Absent::Gitlinks => guard.indexes.extend(Index::of(path)),
+                Absent::Mask | Absent::MaskWithin | Absent::Remove | Absent::Additions => {
+                    guard.hold(protected, root, profile)?;
+                }
             }
         }
         Ok(guard)
     }
 
+    fn hold(&mut self, protected: &Protected, root: &Path, profile: &Profile) -> io::Result<()> {
+        let path = &protected.path;
+        match fs::symlink_metadata(path) {
+            Ok(found) if found.is_dir() && protected.absent == Absent::Additions => {
+                let (inside, known) = (path.join("added"), names(path).collect());
+                self.closed.push(Closed { path: path.clone(), inside, known });
+            }
+            Ok(found) if found.is_symlink() => self.link(path, profile)?,
+            // One of ours: held, or left behind.
+            Ok(found) if is_placeholder(&found) => self.mask(path)?,
+            Ok(_) => self.read_only.push(path.clone()),
+            Err(_) => self.absent(path, root, protected.absent)?,
+        }
+        Ok(())
+    }
+
     /// Paths at which nothing is mounted: whoever put something else in the place of a directory above them would lead
     /// those astray who look after them.
     pub(super) fn looked_after(&self) -> impl Iterator<Item = &PathBuf> {
-        self.unwanted.iter().chain(self.links.iter().map(|(path, _)| path))
+        let links = self.links.iter().map(|(path, _)| path);
+        let heads = self.repositories.iter().map(Directory::head);
+        self.unwanted.iter().chain(links).chain(heads).chain(self.closed.iter().map(|closed| &closed.inside))
     }
 
     /// Whether [`undo`](Guard::undo) is to be called from time to time.
     pub(super) fn is_watchful(&self) -> bool {
-        !self.unwanted.is_empty() || !self.links.is_empty()
+        self.looked_after().next().is_some() || !self.indexes.is_empty()
     }
 
     /// Removes what is not wanted, and puts links back that lead elsewhere.
@@ -79,6 +115,23 @@ impl Guard {
                 self.displace(path);
                 self.removed.borrow_mut().insert(path.clone());
             }
+        }
+        for Closed { path: directory, known, .. } in &self.closed {
+            let added =
+                names(directory).filter(|name| !known.contains(name)).map(|name| directory.join(name));
+            for path in added.collect::<Vec<_>>() {
+                if !self.displaced.borrow().contains(&path) {
+                    self.displace(&path);
+                    self.removed.borrow_mut().insert(path);
+                }
+            }
+        }
+        for directory in &self.repositories {
+            self.removed.borrow_mut().extend(directory.undo(|path| self.displace(path)));
+        }
+        let is_writable = |path: &Path| self.writable.iter().any(|root| path.starts_with(root));
+        for index in &self.indexes {
+            self.removed.borrow_mut().extend(index.undo(is_writable, |path| self.displace(path)));
         }
         for (path, target) in &self.links {
             if fs::read_link(path).is_ok_and(|now| now == *target) {
@@ -108,6 +161,10 @@ impl Guard {
             Absent::MaskWithin if path.parent().is_some_and(Path::is_dir) => self.mask(path)?,
             Absent::MaskWithin => {}
             Absent::Mask => self.mask(first_missing(path, root))?,
+            Absent::Additions if path.parent().is_some_and(Path::is_dir) => {
+                self.unwanted.push(path.to_path_buf());
+            }
+            Absent::Additions | Absent::Repository | Absent::Gitlinks => {}
         }
         Ok(())
     }
@@ -140,6 +197,9 @@ impl Guard {
             }
         }
         self.undo();
+        for directory in &self.repositories {
+            self.removed.borrow_mut().extend(directory.mend(|path| self.displace(path)));
+        }
         let removed: Vec<PathBuf> = self.removed.take().into_iter().collect();
         for path in self.displaced.take() {
             // What cannot be removed has a name that means nothing.
@@ -199,6 +259,10 @@ fn placeholder(path: &Path) -> io::Result<Option<File>> {
         return Ok(Some(file));
     }
     Err(io::Error::other(format!("{} cannot be held", path.display())))
+}
+
+fn names(directory: &Path) -> impl Iterator<Item = OsString> {
+    fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.file_name())
 }
 
 fn is_placeholder(found: &fs::Metadata) -> bool {

@@ -26,7 +26,7 @@ pub(super) fn displace(path: &Path, number: usize) -> Option<PathBuf> {
 
 /// Opens the directory that something is in. No link is followed to it: a command could have put one there that leads
 /// to where it may change nothing itself.
-fn open_above(path: &Path) -> io::Result<OwnedFd> {
+pub(super) fn open_above(path: &Path) -> io::Result<OwnedFd> {
     let above = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     Ok(openat2(CWD, above, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?)

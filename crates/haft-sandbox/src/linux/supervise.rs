@@ -8,6 +8,7 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::ExitStatus;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pipe::{PipeFlags, pipe_with};
@@ -31,7 +32,9 @@ const BUBBLEWRAP_TRIES: usize = 5;
 /// So much of what bubblewrap complains of is told.
 const COMPLAINT_BYTES_MAX: u64 = 4 << 10;
 /// How often what must not appear is looked for while a command runs.
-const LOOK_AGAIN_NANOSECONDS: i64 = 20_000_000;
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
+/// Where there is so much to look for that it takes long, it is waited for so many times as long.
+const LOOKING_SHARE: u32 = 4;
 
 /// How a command ended.
 pub(super) struct Ended {
@@ -205,14 +208,17 @@ fn bare(spec: &Spec, results: OwnedFd, kind: Kind<'_>, group: Option<&Group>) ->
 fn watch(head: &Head, guard: &Guard, channel: &UnixStream, signals: &Signals) -> io::Result<ExitStatus> {
     let (Head::Init(pid) | Head::Command(pid)) = *head;
     let mut is_held = true;
-    let look_again = guard.is_watchful().then_some(Timespec { tv_sec: 0, tv_nsec: LOOK_AGAIN_NANOSECONDS });
+    let mut look_again = guard.is_watchful().then_some(LOOK_AGAIN);
     loop {
         // Whoever closed the channel is not asked again.
         let on_channel = if is_held { PollFlags::IN } else { PollFlags::empty() };
         let mut fds = [PollFd::new(signals, PollFlags::IN), PollFd::new(channel, on_channel)];
-        let ready = rustix::io::retry_on_intr(|| poll(&mut fds, look_again.as_ref()))?;
+        let timeout = look_again.and_then(|wait| Timespec::try_from(wait).ok());
+        let ready = rustix::io::retry_on_intr(|| poll(&mut fds, timeout.as_ref()))?;
         if ready == 0 {
+            let begun = Instant::now();
             guard.undo();
+            look_again = Some(LOOK_AGAIN.max(begun.elapsed() * LOOKING_SHARE));
         }
         let [on_signals, on_channel] = fds.map(|fd| !fd.revents().is_empty());
         if on_channel && is_held {

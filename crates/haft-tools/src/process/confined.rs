@@ -156,13 +156,18 @@ fn located(processes: &Processes, name: ProfileName, workspace: &Workspace) -> P
         profile = with_writable(profile, processes, path);
     }
     if name == ProfileName::WorkspaceWrite {
-        // Where a command could have made it, it is no proof of anything.
-        let is_new = |path: &PathBuf| !profile.writable.iter().any(|root| path.starts_with(root));
-        let written: Vec<PathBuf> = workspace.written_by_git().into_iter().filter(is_new).collect();
-        profile.writable.extend(written);
+        let written = workspace.written_by_git();
+        let is_known = |path: &PathBuf| profile.writable.iter().any(|root| path.starts_with(root));
+        // Where a command could have made any of it, it is no proof of anything.
+        if !written.iter().any(is_known) {
+            profile.writable.extend(written);
+        }
     }
     for directory in between(workspace) {
-        profile = profile.with_protected(directory);
+        profile = without_repository(profile.with_protected(directory), directory);
+    }
+    if workspace.directory() != workspace.base() {
+        profile = without_repository(profile, workspace.directory());
     }
     profile = protect_believed(profile, processes, workspace.base());
     // First what may have to be made, so that nobody takes it away again.
@@ -193,6 +198,15 @@ fn between(workspace: &Workspace) -> impl Iterator<Item = &Path> {
     directory.ancestors().skip(1).take_while(move |level| level.starts_with(root) && *level != root)
 }
 
+/// Keeps a repository from coming to be in a directory within another one. Whoever works there next would use it.
+fn without_repository(mut profile: Profile, directory: &Path) -> Profile {
+    let path = directory.join(".git");
+    if path.symlink_metadata().is_err() {
+        profile.protected.push(Protected { path, absent: Absent::Remove });
+    }
+    profile
+}
+
 /// Lets one more path be changed, except for what makes later programs run something and what haft itself believes.
 pub(super) fn with_writable(profile: Profile, processes: &Processes, path: &Path) -> Profile {
     protect_believed(profile.with_writable(path.to_owned()), processes, path)
@@ -204,7 +218,7 @@ fn protect_believed(profile: Profile, processes: &Processes, within: &Path) -> P
     let within = real.as_deref().unwrap_or(within);
     let believed = processes.believed.iter();
     let below = believed.filter(|directory| directory.starts_with(within) && *directory != within);
-    below.fold(profile, |profile, directory| profile.with_protected(directory))
+    below.fold(profile, |profile, directory| without_repository(profile.with_protected(directory), directory))
 }
 
 /// What a person agrees to outside the workspace is what the kernel permits there, and no more. To work in a directory

@@ -25,7 +25,11 @@ pub(super) struct Reach {
 impl Reach {
     /// Opens a place. `None` if there is no such directory, or it leads out of its project.
     pub(super) fn of(place: &SkillPlace) -> Option<Reach> {
-        let real = place.directory.canonicalize().ok().filter(|real| real.is_dir())?;
+        // To follow a path takes as many questions as it has names; most are not there.
+        if !place.directory.is_dir() {
+            return None;
+        }
+        let real = place.directory.canonicalize().ok()?;
         let (root, follows) = match &place.owner {
             Owner::Person => (PathBuf::from("/"), true),
             Owner::Project { root, .. } => (root.canonicalize().ok()?, false),

@@ -8,8 +8,9 @@ use std::collections::{HashSet, VecDeque};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use haft_sandbox::{DIRECTORIES, FILES, OF_GIT, may_be_repository};
+
 use super::place::Kind;
-use super::protected::{DIRECTORIES, FILES};
 use super::{Workspace, hooks_path, is_link, resolve};
 
 /// So many entries of a protected directory are looked at, those that lie less deep first.
@@ -18,16 +19,15 @@ const ENTRIES_MAX: usize = 4096;
 /// Directories that are not looked into: what is installed there was not put together by hand.
 const PASSED_OVER: &[&str] = &[".git", "node_modules"];
 
-/// What of a repository's directory makes git run something, and may be a link.
-const OF_GIT: &[&str] = &["commondir", "config", "config.worktree", "hooks", "info", "info/attributes"];
-
 /// What of a home directory makes programs run something at a login or for every repository.
 const OF_HOME: &[&str] = &[
+    ".bash_aliases",
     ".config/autostart",
     ".config/environment.d",
     ".config/fish",
     ".config/git",
     ".config/systemd",
+    ".local/bin",
     ".opencode",
     ".pam_environment",
 ];
@@ -72,9 +72,7 @@ pub(super) fn find(workspace: &Workspace) -> Guarded {
         // What nobody may touch anyway needs no question.
         let secrets = haft_sandbox::secrets(home).filter(|path| !workspace.is_withheld(path));
         secrets.for_each(|path| search.guard(&path));
-        // A repository of dotfiles is as any other.
-        let files = FILES.iter().filter(|name| **name != ".git");
-        OF_HOME.iter().chain(files).for_each(|name| search.guard(&home.join(name)));
+        OF_HOME.iter().chain(FILES).for_each(|name| search.guard(&home.join(name)));
     }
     let (base, directory) = (workspace.base(), workspace.directory());
     let levels = directory.ancestors().take_while(|level| level.starts_with(base) && *level != base);
@@ -97,7 +95,7 @@ struct Search<'w> {
 impl Search<'_> {
     /// Follows what stands under a protected name in a directory.
     fn level(&mut self, level: &Path) {
-        for path in FILES.iter().filter(|name| **name != ".git").map(|name| level.join(name)) {
+        for path in FILES.iter().map(|name| level.join(name)) {
             if is_link(&path) {
                 self.guard(&path);
             }
@@ -106,8 +104,13 @@ impl Search<'_> {
             self.directory(&path);
         }
         // The repository's directory may itself be reached by a link; it is no more protected for that.
-        let Ok(git) = level.join(".git").canonicalize() else { return };
-        OF_GIT.iter().for_each(|name| self.directory(&git.join(name)));
+        let git = level.join(".git");
+        let git = git.exists().then(|| git.canonicalize().ok()).flatten();
+        let bare = may_be_repository(level).then(|| level.to_owned());
+        for directory in git.into_iter().chain(bare) {
+            let names = OF_GIT.iter().map(|file| file.name).chain(["info"]);
+            names.for_each(|name| self.directory(&directory.join(name)));
+        }
     }
 
     /// What a protected path leads to, if it is a link, and what the links in it lead to.

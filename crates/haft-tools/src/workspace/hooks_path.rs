@@ -8,41 +8,45 @@ use std::collections::VecDeque;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use haft_sandbox::OF_GIT;
+
 use super::file::{Found, OpenedFile};
 use super::place::{Kind, Place};
+use super::repository::{Repository, led};
 use super::{Workspace, resolve};
 
 /// So much of a configuration file is read.
 const CONFIG_BYTES_MAX: u64 = 1 << 20;
 /// So many configuration files are followed.
 const FILES_MAX: usize = 32;
+/// So many directories and files that a configuration file names are followed.
+const NAMED_MAX: usize = 1024;
 /// So many directories are looked into for submodules.
 const MODULES_MAX: usize = 256;
 
 /// The canonical paths of everything that git executes or is configured by, beyond its own directory.
 pub(super) fn executed_by_git(workspace: &Workspace) -> Vec<PathBuf> {
     let base = workspace.base();
-    let Some(directory) = git_directory(workspace, base) else { return Vec::new() };
-    let common = match read(workspace, &directory.join("commondir")) {
-        Some(common) => directory.join(common.trim()),
-        None => directory.clone(),
-    };
-    let mut files = VecDeque::from([directory.join("config.worktree"), common.join("config")]);
+    let Some(Repository { own, common }) = Repository::find(workspace) else { return Vec::new() };
+    let mut files = VecDeque::from([own.join("config.worktree"), common.join("config")]);
     let mut found = Vec::new();
-    if directory != base.join(".git") {
-        found.extend([&directory, &common].into_iter().flat_map(|of_git| held(of_git)));
+    if own != base.join(".git") {
+        found.extend([&own, &common].into_iter().flat_map(|of_git| held(of_git)));
     }
     found.extend(worktrees(&common.join("worktrees")));
     found.extend(submodules(workspace, &common.join("modules")));
     for _ in 0..FILES_MAX {
         let Some(file) = files.pop_front() else { break };
         let Some(text) = read(workspace, &file) else { continue };
-        for (section, key, value) in entries(&text) {
+        let named = entries(&text).into_iter().filter_map(|(section, key, value)| {
             let from = match (section.as_str(), key.as_str()) {
                 ("core", "hookspath") => base,
                 ("include" | "includeif", "path") => file.parent().unwrap_or(base),
-                _ => continue,
+                _ => return None,
             };
+            Some((from, key, value))
+        });
+        for (from, key, value) in named.take(NAMED_MAX) {
             let Ok(path) = resolve::lexical(from, &value) else { continue };
             found.extend(resolve::canonical(&path).ok().map(|(real, _)| real));
             if key == "path" {
@@ -53,28 +57,18 @@ pub(super) fn executed_by_git(workspace: &Workspace) -> Vec<PathBuf> {
     found
 }
 
-/// The repository's own directory: `.git`, or what a file of that name points to.
-fn git_directory(workspace: &Workspace, base: &Path) -> Option<PathBuf> {
-    let path = base.join(".git");
-    match read(workspace, &path) {
-        Some(pointer) => Some(base.join(pointer.trim().strip_prefix("gitdir:")?.trim())),
-        None => Some(path),
-    }
-}
-
 /// What git executes, is configured by and is led by in a repository's directory that stands elsewhere.
 fn held(directory: &Path) -> impl Iterator<Item = PathBuf> {
-    const HELD: [&str; 6] = ["hooks", "config", "config.worktree", "commondir", "gitdir", "info/attributes"];
     let directory = resolve::canonical(directory).map(|(real, _)| real);
-    directory.into_iter().flat_map(|directory| HELD.map(|name| directory.join(name)))
+    directory.into_iter().flat_map(|directory| OF_GIT.iter().map(move |file| directory.join(file.name)))
 }
 
 /// What leads the other working trees of a repository to it and configures them.
 fn worktrees(directory: &Path) -> impl Iterator<Item = PathBuf> {
-    const LEADING: [&str; 3] = ["commondir", "gitdir", "config.worktree"];
     let directory = resolve::canonical(directory).map(|(real, _)| real);
     let worktrees = directory.into_iter().flat_map(std::fs::read_dir).flatten().flatten().take(MODULES_MAX);
-    worktrees.flat_map(|entry| LEADING.map(|name| entry.path().join(name)))
+    let leading = || OF_GIT.iter().filter(|file| file.leads);
+    worktrees.flat_map(move |entry| leading().map(move |file| entry.path().join(file.name)))
 }
 
 /// Submodules have their repositories within the outer one's, and a file that leads there.
@@ -87,7 +81,8 @@ fn submodules(workspace: &Workspace, modules: &Path) -> Vec<PathBuf> {
         if let Some(text) = config.is_file().then(|| read(workspace, &config)).flatten() {
             found.extend(held(&directory));
             let worktree = entries(&text).into_iter().find(|(s, key, _)| s == "core" && key == "worktree");
-            let pointer = worktree.map(|(_, _, worktree)| directory.join(worktree).join(".git"));
+            let pointer =
+                worktree.and_then(|(_, _, worktree)| Some(led(&directory, &worktree)?.join(".git")));
             found.extend(pointer.and_then(|pointer| Some(resolve::canonical(&pointer).ok()?.0)));
             // Its own submodules, if it has any.
             directories.push_back(directory.join("modules"));

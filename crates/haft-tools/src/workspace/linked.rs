@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::hooks_path::read;
 use super::place::Kind;
+use super::repository::{Repository, led};
 use super::{Workspace, resolve};
 
 /// What a commit changes in the repository itself. The rest of it, other working trees among it, stays as it is.
@@ -17,13 +18,15 @@ pub(super) fn written_by_git(workspace: &Workspace) -> Vec<PathBuf> {
 }
 
 fn found(workspace: &Workspace) -> Option<Vec<PathBuf>> {
-    let base = workspace.base();
-    let pointer = base.join(".git");
+    let pointer = workspace.base().join(".git");
+    // A directory of that name is the repository itself, and could say anything of others.
+    if !pointer.is_file() {
+        return None;
+    }
     let canonical = |path: PathBuf| resolve::canonical(&path).ok().map(|(real, _)| real);
-    let own = read(workspace, &pointer)?;
-    let own = canonical(base.join(own.trim().strip_prefix("gitdir:")?.trim()))?;
-    let back = canonical(own.join(read(workspace, &own.join("gitdir"))?.trim()))?;
-    let common = canonical(own.join(read(workspace, &own.join("commondir"))?.trim()))?;
+    let Repository { own, common } = Repository::find(workspace)?;
+    let (own, common) = (canonical(own)?, canonical(common)?);
+    let back = canonical(led(&own, &read(workspace, &own.join("gitdir"))?)?)?;
     let is_linked = back == canonical(pointer)? && own.parent() == Some(&common.join("worktrees"));
     let is_elsewhere = workspace.roots().all(|root| !common.starts_with(root.path()));
     // What is a link leads to something else than git means.

@@ -2,56 +2,15 @@
 
 use std::path::{Component, Path};
 
+use haft_sandbox::{DIRECTORIES, FILES, OF_GIT, OfGit, PARTS, may_be_repository};
+
 use super::Workspace;
 use super::fold::fold;
 use super::guarded::Guarded;
 use super::place::Place;
 
-/// Directories whose whole content is protected, wherever they stand.
-pub(super) const DIRECTORIES: &[&str] = &[
-    ".agents",
-    ".claude",
-    ".codex",
-    ".cursor",
-    ".gemini",
-    ".haft",
-    ".husky",
-    ".idea",
-    ".opencode",
-    ".vscode",
-    ".zed",
-];
-
-/// Files that are protected, wherever they stand.
-pub(super) const FILES: &[&str] = &[
-    ".bash_login",
-    ".bash_logout",
-    ".bash_profile",
-    ".bashrc",
-    ".envrc",
-    ".git",
-    ".gitconfig",
-    ".gitmodules",
-    ".mcp.json",
-    ".npmrc",
-    ".profile",
-    ".ripgreprc",
-    ".xprofile",
-    ".xsessionrc",
-    ".yarnrc",
-    ".zlogin",
-    ".zlogout",
-    ".zprofile",
-    ".zshenv",
-    ".zshrc",
-    "haft.json",
-    "haft.jsonc",
-    "opencode.json",
-    "opencode.jsonc",
-];
-
-/// Files of a repository's own directory by which git is made to run or to look elsewhere.
-const OF_GIT: &[&str] = &["commondir", "config", "config.worktree", "gitdir"];
+/// How files are called that open several directories in an editor, with tasks and settings.
+const OF_EDITORS: &str = ".code-workspace";
 
 /// Whether writing a place needs its own consent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,7 +36,7 @@ impl Workspace {
     fn is_protected(&self, path: &Path) -> bool {
         // A workspace may itself lie in a directory of such a name; only what is below it is judged by its name.
         let below = self.roots().find_map(|root| path.strip_prefix(root.path()).ok()).unwrap_or(path);
-        is_configuration(&folded(below)) || is_of_git(&folded(path))
+        is_configuration(&folded(below)) || is_of_git(&folded(path)) || is_of_bare(path)
     }
 }
 
@@ -96,7 +55,9 @@ fn folded(path: &Path) -> Vec<String> {
 }
 
 fn is_configuration(names: &[String]) -> bool {
-    let is_file = names.last().is_some_and(|last| FILES.contains(&last.as_str()));
+    let is_file = names
+        .last()
+        .is_some_and(|last| last == ".git" || FILES.contains(&last.as_str()) || last.ends_with(OF_EDITORS));
     let mut rest = names.iter().enumerate();
     is_file || rest.any(|(at, name)| DIRECTORIES.contains(&name.as_str()) && !is_plan(name, &names[at + 1..]))
 }
@@ -109,12 +70,38 @@ fn is_plan(directory: &str, rest: &[String]) -> bool {
 fn is_of_git(names: &[String]) -> bool {
     let Some(at) = names.iter().position(|name| name == ".git") else { return false };
     let rest = &names[at + 1..];
-    let is_attributes =
-        matches!(rest, [.., info, attributes] if info == "info" && attributes == "attributes");
+    // Where these are damaged, git looks for a repository further.
+    let is_part = rest.first().is_some_and(|first| PARTS.contains(&first.as_str()));
+    is_part || rest.last().is_some_and(|last| last == "head") || is_executed(rest)
+}
+
+/// Whether a path in a repository's directory is one by which git is made to run something or to look elsewhere.
+fn is_executed(rest: &[String]) -> bool {
     // What leads other working trees to the repository lies in it.
     let is_worktrees = matches!(rest, [worktrees] if worktrees == "worktrees");
-    is_worktrees
-        || rest.iter().any(|name| name == "hooks")
-        || rest.last().is_some_and(|last| OF_GIT.contains(&last.as_str()))
-        || is_attributes
+    let is_named = |file: &OfGit| {
+        let name: Vec<&str> = file.name.split('/').collect();
+        match file.is_directory {
+            true => rest.windows(name.len()).any(|part| part == name),
+            false => rest.len() >= name.len() && rest[rest.len() - name.len()..] == name[..],
+        }
+    };
+    is_worktrees || OF_GIT.iter().any(is_named)
+}
+
+/// Whether to write a path completes, damages or configures a repository that a directory is for git without a `.git`
+/// in it. Any of its parts may come first, so that each is asked about that could not be followed by another.
+fn is_of_bare(path: &Path) -> bool {
+    let names = folded(path);
+    path.ancestors().skip(1).enumerate().any(|(at, directory)| {
+        let Some(first) = names.len().checked_sub(at + 1) else { return false };
+        let is_there = |name: &str| directory.join(name).symlink_metadata().is_ok();
+        match &names[first..] {
+            [head] if head == "head" => !is_there("HEAD") || PARTS.iter().any(|part| is_there(part)),
+            [part, ..] if PARTS.contains(&part.as_str()) => {
+                is_there("HEAD") && (!is_there(part) || may_be_repository(directory))
+            }
+            rest => is_executed(rest) && may_be_repository(directory),
+        }
+    })
 }

@@ -17,7 +17,7 @@ use super::error::ResolveError;
 use super::place::Kind;
 
 /// As long as the kernel takes paths.
-const PATH_BYTES_MAX: usize = 4096;
+pub(super) const PATH_BYTES_MAX: usize = 4096;
 /// As many links as the kernel follows.
 const LINKS_MAX: usize = 40;
 
