@@ -17,9 +17,11 @@ mod report;
 mod second;
 mod surroundings;
 mod target;
+mod variables;
 mod views;
 mod walk;
 mod word;
+mod wrapped;
 mod wrappers;
 
 pub use analysis::{Analysis, analyse};

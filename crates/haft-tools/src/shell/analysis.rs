@@ -13,7 +13,8 @@ use super::second::{self, Second};
 use super::surroundings::Surroundings;
 use super::walk::Walker;
 use super::word::{Certainty, Word};
-use super::wrappers::{RUNNERS, runs_anything};
+use super::wrapped::launched;
+use super::wrappers::{RUNNERS, is_launcher, runs_anything};
 
 /// The longest argument that the kernel hands to a program, so the longest script that can run.
 const SCRIPT_BYTES_MAX: usize = 128 * 1024;
@@ -173,38 +174,61 @@ fn follow(
     all: &mut Vec<Command>,
 ) {
     command.depth = depth;
-    let found = if command.sort == Sort::Simple { inner(&command) } else { Vec::new() };
+    let found = match command.sort {
+        Sort::Simple | Sort::Assignment => inner(&command),
+        _ => Vec::new(),
+    };
     if runs_more(&command, &found) {
         command.because(Why::Executes);
     }
-    let directories = command.directories.clone();
+    if let Some(name) = command.name().filter(|name| is_launcher(name)) {
+        let launched = launched(name, &command.words[1..]);
+        let mut inside = command.clone();
+        let mut within = Vec::new();
+        run(&mut inside, launched, surroundings, depth, budget, &mut within);
+        command.is_opaque |= inside.is_opaque;
+        command.within = within;
+    }
     let at = all.len();
     all.push(command);
+    let mut behind = Vec::new();
+    run(&mut all[at], found, surroundings, depth, budget, &mut behind);
+    all.append(&mut behind);
+}
+
+/// Takes down what a command runs.
+fn run(
+    command: &mut Command,
+    found: Vec<Inner>,
+    surroundings: &Surroundings,
+    depth: usize,
+    budget: &mut usize,
+    all: &mut Vec<Command>,
+) {
     for one in found {
         match one {
-            Inner::Opaque => all[at].is_opaque = true,
-            Inner::Words(_) | Inner::Script(_) if depth >= DEPTH_MAX => all[at].is_opaque = true,
+            Inner::Opaque => command.is_opaque = true,
+            Inner::Words(_) | Inner::Script(_) if depth >= DEPTH_MAX => command.is_opaque = true,
             Inner::Words(words) => {
                 let mut inside = Command::new(Sort::Simple, "");
                 inside.words = words;
                 inside.text = inside.spelled();
                 inside.tokens = inside.words.iter().map(Word::quoted).collect();
-                inside.directories.clone_from(&directories);
+                inside.directories.clone_from(&command.directories);
                 judge(&mut inside);
-                let taints: Vec<Why> = all[at].why.iter().copied().filter(|why| is_inherited(*why)).collect();
-                taints.into_iter().for_each(|why| inside.because(why));
+                command.why.iter().filter(|why| is_inherited(**why)).for_each(|why| inside.because(*why));
                 inside.because(Why::Executes);
                 follow(inside, surroundings, depth + 1, budget, all);
             }
             Inner::Script(script) => {
                 let Some(left) = budget.checked_sub(script.len()) else {
-                    all[at].is_opaque = true;
+                    command.is_opaque = true;
                     continue;
                 };
                 *budget = left;
-                let mut inside = read(&script, surroundings, directories.clone(), depth + 1, budget);
+                let mut inside = read(&script, surroundings, command.directories.clone(), depth + 1, budget);
                 // One that cannot be read is no reason to distrust what can: it is asked about as what it is.
-                all[at].is_opaque |= !inside.is_parsed;
+                command.is_opaque |= !inside.is_parsed;
                 inside.commands.retain(|command| command.sort != Sort::Unread);
                 inside.commands.iter_mut().for_each(|command| command.because(Why::Executes));
                 all.append(&mut inside.commands);

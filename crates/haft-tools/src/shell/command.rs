@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::word::Word;
+use super::wrappers::unversioned;
 
 /// Something in a script that runs, changes or opens something.
 #[derive(Debug, Clone)]
@@ -17,6 +18,8 @@ pub struct Command {
     pub tokens: Vec<String>,
     /// The variables that are set for it alone.
     pub assignments: Vec<String>,
+    /// What they are set to.
+    pub values: Vec<Word>,
     /// Its redirections.
     pub redirections: Vec<Redirection>,
     /// Why no pattern narrower than `*` covers it.
@@ -25,6 +28,8 @@ pub struct Command {
     pub is_opaque: bool,
     /// How many commands it is wrapped in.
     pub depth: usize,
+    /// What it runs, where a rule about it speaks of that too: a rule about what is in here can only forbid.
+    pub within: Vec<Command>,
     /// The directories it may run in; none if that is not known.
     pub directories: Vec<PathBuf>,
 }
@@ -38,6 +43,8 @@ pub enum Sort {
     Test,
     /// Arithmetic, which may evaluate more than it shows.
     Arithmetic,
+    /// A variable that is set, and by which other programs are made to run something.
+    Assignment,
     /// Redirections of something that is not a simple command.
     Redirections,
     /// A substitution that stands where none was expected.
@@ -125,10 +132,12 @@ impl Command {
             words: Vec::new(),
             tokens: Vec::new(),
             assignments: Vec::new(),
+            values: Vec::new(),
             redirections: Vec::new(),
             why: Vec::new(),
             is_opaque: false,
             depth: 0,
+            within: Vec::new(),
             directories: Vec::new(),
         }
     }
@@ -138,10 +147,10 @@ impl Command {
         self.why.is_empty()
     }
 
-    /// The name, without the directory it may be called by.
+    /// The name, without the directory it may be called by and without the version of an interpreter.
     pub fn name(&self) -> Option<&str> {
         let called = self.words.first()?.known()?;
-        Some(called.rsplit('/').next().unwrap_or(called))
+        Some(unversioned(called.rsplit('/').next().unwrap_or(called)))
     }
 
     pub(super) fn because(&mut self, why: Why) {

@@ -1,12 +1,16 @@
 //! Finds the options of a command that execute or write.
 
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
+use super::arity::arity;
 use super::command::{Command, Why};
 use super::gadgets::{Does, GADGETS};
 use super::programs;
+use super::walk::lexical;
 use super::word::{Certainty, Word};
+use super::wrappers::is_interpreter;
 
 /// Options of git that take the next word, before its subcommand.
 const GIT_VALUES: &[&str] =
@@ -44,7 +48,7 @@ pub(super) fn judge(command: &mut Command) {
     let Some(name) = command.name().map(str::to_owned) else { return };
     let arguments = &command.words[1..];
     let mut reasons = Vec::new();
-    let mut has_any = false;
+    let (mut has_any, mut is_opaque) = (false, is_interpreter(&name) && is_fed(command, false));
     for Row { second, does, options } in TABLE.get(name.as_str()).into_iter().flatten() {
         if second.is_some_and(|second| subcommand(&name, arguments) != Some(second)) {
             continue;
@@ -53,9 +57,10 @@ pub(super) fn judge(command: &mut Command) {
         let skip = usize::from(second.is_some());
         if options.split(' ').any(|option| is_given(option, &name, arguments, skip)) {
             reasons.push(match does {
-                Does::Runs => Why::Executes,
+                Does::Wraps | Does::Runs | Does::Loads => Why::Executes,
                 Does::Writes => Why::Writes,
             });
+            is_opaque |= *does == Does::Runs || *does == Does::Loads && is_fed(command, true);
         }
     }
     // A name that matches may begin with a dash, and then it is an option.
@@ -66,7 +71,37 @@ pub(super) fn judge(command: &mut Command) {
     if programs::does_more(&name, arguments) {
         reasons.push(Why::Executes);
     }
+    command.is_opaque |= is_opaque;
     reasons.into_iter().for_each(|why| command.because(why));
+}
+
+/// Whether a word names what a command is fed: nobody has looked at that, though it looks like a file. By how many a
+/// lone dash is meant so depends on them.
+fn is_fed(command: &Command, by_dash: bool) -> bool {
+    command.words.iter().skip(1).any(|word| {
+        let text = word.text();
+        let value = text.split_once('=').map_or("", |(_, value)| value);
+        let attached = text.get(2..).filter(|_| text.starts_with('-')).unwrap_or_default();
+        let is_input = |name: &str| by_dash && name == "-" || is_input(name, &command.directories);
+        [text, value, attached].into_iter().any(is_input)
+    })
+}
+
+fn is_input(name: &str, directories: &[PathBuf]) -> bool {
+    // Most words name nothing of the kind.
+    let is_number = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_number && !["stdin", "fd", "tty"].iter().any(|part| name.contains(part)) {
+        return false;
+    }
+    let is_there = |path: &Path| {
+        let path = lexical(path);
+        ["/dev/stdin", "/dev/fd", "/dev/tty"].iter().any(|input| path.starts_with(input))
+            || path.starts_with("/proc") && path.components().any(|part| part.as_os_str() == "fd")
+    };
+    match name.starts_with('/') {
+        true => is_there(Path::new(name)),
+        false => directories.iter().any(|directory| is_there(&directory.join(name))),
+    }
 }
 
 /// The first operand of a command that has subcommands.
@@ -81,6 +116,46 @@ pub(super) fn subcommand<'w>(name: &str, arguments: &'w [Word]) -> Option<&'w st
         }
     }
     None
+}
+
+/// A command as it is without the options before its subcommand.
+pub(super) struct Behind {
+    /// Its words; several readings, where it is not known which options take a word.
+    pub(super) words: Vec<Vec<Word>>,
+    /// Whether it was known which words they are.
+    pub(super) is_sure: bool,
+}
+
+/// What a command is without the options before its subcommand, by which rules mostly speak of it.
+pub(super) fn behind_options(command: &Command) -> Behind {
+    const LOOKED_AT: usize = 8;
+    let mut behind = Behind { words: Vec::new(), is_sure: true };
+    let Some((called, arguments)) = command.words.split_first() else { return behind };
+    let name = command.name().unwrap_or_default();
+    let is_first_an_option = arguments.first().is_some_and(|word| is_option(name, word.text()));
+    if !is_first_an_option || arity(&[name]) < 2 {
+        return behind;
+    }
+    let mut from = |at: usize| {
+        behind.words.push(std::iter::once(called).chain(&arguments[at..]).cloned().collect());
+    };
+    if name != "git" {
+        let is_operand = |at: &usize| !is_option(name, arguments[*at].text());
+        (1..arguments.len().min(LOOKED_AT)).filter(is_operand).for_each(from);
+        return behind;
+    }
+    let mut at = 0;
+    while let Some(word) = arguments.get(at) {
+        if !word.text().starts_with('-') {
+            break;
+        }
+        at += 1 + usize::from(GIT_VALUES.contains(&word.text()));
+    }
+    if at < arguments.len() {
+        from(at);
+    }
+    behind.is_sure = arguments.iter().take(at).all(|word| word.known().is_some());
+    behind
 }
 
 /// Cargo is told its toolchain by a word that begins with a plus.

@@ -10,8 +10,9 @@ use super::analysis::Analysis;
 use super::arity::{arity, prefix};
 use super::command::{Command, Sort};
 use super::effects::{FileEffect, Touch, effects};
+use super::options::behind_options;
 use super::word::{Certainty, Word};
-use super::wrappers::runs_anything;
+use super::wrappers::{does_launch, is_launcher, runs_anything};
 use crate::workspace::{Place, Workspace};
 
 /// Leaving the workspace comes first, then what is protected, then the commands.
@@ -88,7 +89,8 @@ fn touched(workspace: &Workspace, analysis: &Analysis) -> Vec<(Place, Touch)> {
     let mut names: Names<'_> =
         Names { base: workspace.directory(), known: HashSet::new(), missing: HashSet::new() };
     let mut places = Vec::new();
-    for effect in analysis.commands.iter().flat_map(effects) {
+    let all = analysis.commands.iter().flat_map(|command| std::iter::once(command).chain(&command.within));
+    for effect in all.flat_map(effects) {
         if seen.contains(&effect) || is_of_its_own(&effect) {
             continue;
         }
@@ -168,27 +170,44 @@ pub(super) fn resource(command: &Command) -> Resource {
     if !command.words.is_empty() {
         resource = resource.or(command.spelled());
     }
-    for spelling in unquoted(command, |word| Some(word.text().to_owned())) {
-        resource = resource.or_forbidden_as(spelling);
+    forbidden(resource, command)
+}
+
+/// Adds by which texts it can be denied and asked about but not allowed.
+fn forbidden(mut resource: Resource, command: &Command) -> Resource {
+    let behind = behind_options(command);
+    let is_told = |word: &Word| Some(word.text().to_owned());
+    for words in std::iter::once(&command.words).chain(&behind.words) {
+        for spelling in unquoted(words, is_told) {
+            resource = resource.or_forbidden_as(spelling);
+        }
+    }
+    for inside in &command.within {
+        resource = forbidden(resource, inside);
     }
     if command.is_opaque {
         return resource.beginning("");
     }
     let is_known = |word: &Word| word.certainty() == Certainty::Exact;
-    if !command.words.iter().all(is_known) {
-        for beginning in unquoted(command, |word| word.known().map(str::to_owned)) {
-            resource = resource.beginning(beginning);
+    for words in std::iter::once(&command.words).chain(&behind.words) {
+        if !words.iter().all(is_known) {
+            for beginning in unquoted(words, |word| word.known().map(str::to_owned)) {
+                resource = resource.beginning(beginning);
+            }
         }
     }
-    resource
+    match command.name().filter(|_| !behind.is_sure) {
+        Some(name) => resource.beginning(format!("{name} ")),
+        None => resource,
+    }
 }
 
 /// The words without their quotes, also with the name alone; only up to the first that is not told.
-fn unquoted(command: &Command, told: impl Fn(&Word) -> Option<String>) -> Vec<String> {
-    let Some(first) = command.words.first() else { return Vec::new() };
+fn unquoted(words: &[Word], told: impl Fn(&Word) -> Option<String>) -> Vec<String> {
+    let Some(first) = words.first() else { return Vec::new() };
     let Some(called) = told(first) else { return vec![first.beginning().to_owned()] };
     let mut rest = String::new();
-    for word in &command.words[1..] {
+    for word in &words[1..] {
         rest.push(' ');
         match told(word) {
             Some(text) => rest.push_str(&text),
@@ -210,7 +229,8 @@ pub(super) fn always(command: &Command) -> Option<String> {
     let words: Vec<String> = command.words.iter().map(Word::quoted).collect();
     let named = prefix(&words);
     let is_name = |word: &String| word.chars().all(|c| c.is_ascii_alphanumeric() || "_-./:@+".contains(c));
-    let is_general = !command.name().is_some_and(runs_anything)
+    let launches = |name: &str| is_launcher(name) && (arity(&words) < 2 || does_launch(name, &words));
+    let is_general = !command.name().is_some_and(|name| runs_anything(name) || launches(name))
         && named.len() == arity(&words)
         && named.iter().all(is_name)
         && !named.iter().skip(1).any(|word| word.starts_with('-'));

@@ -1,6 +1,7 @@
 //! What is found in scripts, and what is decided about them, as tables.
 
 mod attacks;
+mod bypasses;
 mod decisions;
 mod hostile;
 mod oracle;

@@ -1,6 +1,7 @@
 //! Walks the tree of a script and takes down every command in it, in the order in which they stand.
 
 mod decode;
+mod evaluate;
 mod redirect;
 
 use std::cell::Cell;
@@ -9,8 +10,8 @@ use std::path::{Component, Path, PathBuf};
 use tree_sitter::Node;
 
 use super::command::{Command, MOVING, Sort, Why};
-use super::gadgets;
 use super::surroundings::Surroundings;
+use super::variables;
 use super::word::Word;
 use decode::{Words, adjoin, end};
 
@@ -96,6 +97,14 @@ impl<'s> Walker<'s> {
                 self.declaration(node);
                 self.visit_all(node, depth);
             }
+            "arithmetic_expansion" => {
+                self.arithmetic(node);
+                self.visit_all(node, depth);
+            }
+            "expansion" => {
+                self.expansion(node);
+                self.visit_all(node, depth);
+            }
             "variable_assignment" => {
                 self.assignment(node);
                 self.visit_all(node, depth);
@@ -117,7 +126,16 @@ impl<'s> Walker<'s> {
                     }
                 }
             }
+            "file_redirect"
+                if node.parent().is_some_and(|parent| parent.kind() == "command_substitution") =>
+            {
+                self.contents(node);
+                self.visit_all(node, depth);
+            }
             "if_statement" | "while_statement" | "for_statement" | "case_statement" => {
+                if let Some(variable) = node.child_by_field_name("variable") {
+                    self.looped(variable);
+                }
                 self.branch(|walker| walker.visit_all(node, depth));
             }
             _ => self.visit_all(node, depth),
@@ -133,7 +151,7 @@ impl<'s> Walker<'s> {
                 self.visit(child, depth + 1);
             } else if !matches!(
                 child.kind(),
-                "raw_string" | "ansi_c_string" | "comment" | "`" | "heredoc_body"
+                "raw_string" | "ansi_c_string" | "comment" | "`" | "${" | "heredoc_body"
             ) {
                 self.leaf(child);
             }
@@ -202,6 +220,7 @@ impl<'s> Walker<'s> {
                 "variable_assignment" => {
                     let name = child.child_by_field_name("name").unwrap_or(child);
                     command.assignments.push(self.text(name).to_owned());
+                    command.values.push(self.value(child));
                 }
                 "file_redirect" | "heredoc_redirect" | "herestring_redirect" => {
                     self.redirection(child, &mut command, &mut words);
@@ -220,11 +239,7 @@ impl<'s> Walker<'s> {
             command.words.push(self.word(&group));
         }
         for name in &command.assignments.clone() {
-            command.because(if gadgets::is_dangerous_variable(name) {
-                Why::Environment
-            } else {
-                Why::Assignment
-            });
+            command.because(if variables::is_dangerous(name) { Why::Environment } else { Why::Assignment });
         }
         let has_any = ["$(", "`", "<(", ">(", "${"].iter().any(|one| command.text.contains(one));
         if has_any && has_substitution(statement.unwrap_or(node), depth) {
@@ -274,49 +289,6 @@ impl<'s> Walker<'s> {
         };
         let Some(to) = to else { return Vec::new() };
         self.directories.iter().map(|from| lexical(&from.join(&to))).collect()
-    }
-
-    /// `[ … ]` looks at files and texts; what evaluates arithmetic or names a variable by a text does more.
-    fn test(&mut self, node: Node<'_>) {
-        let text = self.text(node);
-        let by_number = ["-eq", "-ne", "-lt", "-le", "-gt", "-ge"];
-        let double = text.starts_with("[[");
-        let is_evaluating = text
-            .split_ascii_whitespace()
-            .any(|word| matches!(word, "-v" | "-R") || double && by_number.contains(&word));
-        if is_evaluating {
-            self.evaluating(node, Sort::Test);
-        }
-    }
-
-    fn evaluating(&mut self, node: Node<'_>, sort: Sort) {
-        let header = children(node).into_iter().find(|child| child.kind() == "do_group");
-        let end = header.map_or(node.end_byte(), |body| body.start_byte());
-        let text = self.between(node.start_byte(), end).trim_end_matches([' ', ';', '\n', '\t']);
-        let mut command = Command::new(sort, text);
-        command.because(Why::Evaluates);
-        // What a variable holds may name a command to run.
-        command.is_opaque = text.contains(|c: char| c.is_alphabetic() || matches!(c, '$' | '_' | '['));
-        self.found.commands.push(command);
-    }
-
-    fn declaration(&mut self, node: Node<'_>) {
-        self.taint(Why::Assignment);
-        if self.text(node).contains('[') {
-            self.evaluating(node, Sort::Arithmetic);
-        }
-    }
-
-    fn assignment(&mut self, node: Node<'_>) {
-        let name = node.child_by_field_name("name");
-        let name = name.map_or("", |name| self.text(name));
-        self.taint(if gadgets::is_dangerous_variable(name) { Why::Environment } else { Why::Assignment });
-        if name.contains('[') && !name.ends_with("[@]") {
-            let index = name.split_once('[').map_or("", |(_, index)| index);
-            if !index.trim_end_matches(']').chars().all(|c| c.is_ascii_digit()) {
-                self.evaluating(node, Sort::Arithmetic);
-            }
-        }
     }
 
     fn taint(&mut self, why: Why) {

@@ -9,6 +9,10 @@ pub(super) struct Wrapper {
     pub(super) names: &'static str,
     /// Options that take the next word.
     pub(super) values: &'static str,
+    /// Options that take none. One that is neither leaves open where the other command begins.
+    pub(super) flags: &'static str,
+    /// Options that take a script.
+    pub(super) scripts: &'static str,
     /// So many operands come before the command.
     pub(super) operands: usize,
     pub(super) form: Form,
@@ -27,36 +31,189 @@ pub(super) enum Form {
     Joined,
 }
 
-const fn wrapper(names: &'static str, values: &'static str, operands: usize, form: Form) -> Wrapper {
-    Wrapper { names, values, operands, form }
-}
-
 #[rustfmt::skip]
 pub(super) const WRAPPERS: &[Wrapper] = &[
-    wrapper("env", "-u --unset -C --chdir -a --argv0", 0, Form::Assigned),
-    wrapper("sudo", "-u -g -h -p -C -r -t -T -U -D -R --user --group --host --prompt --chdir --chroot --role --type", 0, Form::Assigned),
-    wrapper("doas", "-u -C -a", 0, Form::Words),
-    wrapper("timeout gtimeout", "-s -k --signal --kill-after", 1, Form::Words),
-    wrapper("nice", "-n --adjustment", 0, Form::Words),
-    wrapper("ionice", "-c -n -p --class --classdata", 0, Form::Words),
-    wrapper("nohup setsid builtin busybox toybox unbuffer caffeinate catchsegv fakeroot dbus-run-session torsocks proxychains proxychains4 xvfb-run noglob", "-n -s -e -p", 0, Form::Words),
-    wrapper("time", "-f -o --format --output", 0, Form::Assigned),
-    wrapper("command", "", 0, Form::Words),
-    wrapper("exec", "-a", 0, Form::Words),
-    wrapper("coproc", "", 0, Form::Assigned),
-    wrapper("stdbuf", "-i -o -e --input --output --error", 0, Form::Words),
-    wrapper("chrt taskset", "-T -P -D", 1, Form::Words),
-    wrapper("prlimit numactl systemd-run systemd-inhibit", "-p -u -E --unit --property --setenv --what --who --why", 0, Form::Words),
-    wrapper("chroot", "--userspec --groups", 1, Form::Words),
-    wrapper("unshare nsenter", "-t --target -S -G -w -r --setuid --setgid", 0, Form::Words),
-    wrapper("setpriv runuser", "-u -g -G --reuid --regid --groups --user --group", 0, Form::Words),
-    wrapper("strace ltrace", "-e -o -p -s -u -E -a -b -I -O -S -P -X", 0, Form::Words),
-    wrapper("flock", "-w -E --timeout --conflict-exit-code", 1, Form::Words),
-    wrapper("ssh-agent", "-a -P -t", 0, Form::Words),
-    wrapper("rlwrap script", "-f -H -b -c -a", 0, Form::Words),
-    wrapper("xargs gxargs", "-I -n -P -L -d -E -s -a --replace --max-args --max-procs --max-lines --delimiter --arg-file --max-chars", 0, Form::Extended),
-    wrapper("parallel", "-j -a -I -N -n --jobs --arg-file --colsep --delimiter", 0, Form::Extended),
-    wrapper("watch", "-n --interval", 0, Form::Joined),
+    Wrapper { names: "env", operands: 0, form: Form::Assigned,
+        values: "-u --unset -C --chdir -a --argv0",
+        flags: "-i --ignore-environment -0 --null -v --debug --list-signal-handling --ignore-signal --default-signal --block-signal",
+        scripts: "-S --split-string" },
+    Wrapper { names: "sudo", operands: 0, form: Form::Assigned,
+        values: "-u -g -h -p -C -r -t -T -U -D -R --user --group --host --prompt --chdir --chroot --role --type --other-user --close-from --command-timeout",
+        flags: "-n -E -H -i -s -S -k -K -b -A -v -l -P -B -N --non-interactive --preserve-env --set-home --login --shell --stdin --background --askpass --reset-timestamp --preserve-groups",
+        scripts: "" },
+    Wrapper { names: "doas", operands: 0, form: Form::Words,
+        values: "-u -C -a",
+        flags: "-n -s -L",
+        scripts: "" },
+    Wrapper { names: "pkexec", operands: 0, form: Form::Words,
+        values: "--user",
+        flags: "--disable-internal-agent --keep-cwd",
+        scripts: "" },
+    Wrapper { names: "timeout gtimeout", operands: 1, form: Form::Words,
+        values: "-s -k --signal --kill-after",
+        flags: "-f -p -v --foreground --preserve-status --verbose",
+        scripts: "" },
+    Wrapper { names: "nice", operands: 0, form: Form::Words,
+        values: "-n --adjustment",
+        flags: "",
+        scripts: "" },
+    Wrapper { names: "ionice", operands: 0, form: Form::Words,
+        values: "-c -n -p -P -u --class --classdata",
+        flags: "-t --ignore",
+        scripts: "" },
+    Wrapper { names: "nohup builtin unbuffer catchsegv torsocks noglob busybox toybox", operands: 0, form: Form::Words,
+        values: "",
+        flags: "-p -q",
+        scripts: "" },
+    Wrapper { names: "setsid", operands: 0, form: Form::Words,
+        values: "",
+        flags: "-c -f -w --ctty --fork --wait",
+        scripts: "" },
+    Wrapper { names: "caffeinate", operands: 0, form: Form::Words,
+        values: "-t -w",
+        flags: "-d -i -m -s -u",
+        scripts: "" },
+    Wrapper { names: "fakeroot", operands: 0, form: Form::Words,
+        values: "-l -s -i -f -b --lib --faked -b",
+        flags: "-u -h --unknown-is-real",
+        scripts: "" },
+    Wrapper { names: "dbus-run-session", operands: 0, form: Form::Words,
+        values: "--config-file --dbus-daemon",
+        flags: "",
+        scripts: "" },
+    Wrapper { names: "proxychains proxychains4", operands: 0, form: Form::Words,
+        values: "-f",
+        flags: "-q",
+        scripts: "" },
+    Wrapper { names: "xvfb-run", operands: 0, form: Form::Words,
+        values: "-e -f -n -p -s -w --error-file --auth-file --server-num --xauth-protocol --server-args --wait",
+        flags: "-a -l --auto-servernum --listen-tcp",
+        scripts: "" },
+    Wrapper { names: "time", operands: 0, form: Form::Assigned,
+        values: "-f -o --format --output",
+        flags: "-p -v -a -q --portability --verbose --append --quiet",
+        scripts: "" },
+    Wrapper { names: "command", operands: 0, form: Form::Words,
+        values: "",
+        flags: "-p",
+        scripts: "" },
+    Wrapper { names: "exec", operands: 0, form: Form::Words,
+        values: "-a",
+        flags: "-c -l",
+        scripts: "" },
+    Wrapper { names: "coproc", operands: 0, form: Form::Assigned,
+        values: "",
+        flags: "",
+        scripts: "" },
+    Wrapper { names: "stdbuf", operands: 0, form: Form::Words,
+        values: "-i -o -e --input --output --error",
+        flags: "",
+        scripts: "" },
+    Wrapper { names: "chrt", operands: 1, form: Form::Words,
+        values: "-T -P -D --sched-runtime --sched-period --sched-deadline",
+        flags: "-a -b -d -f -i -o -r -R -v --fifo --rr --idle --batch --other --verbose",
+        scripts: "" },
+    Wrapper { names: "taskset", operands: 1, form: Form::Words,
+        values: "",
+        flags: "-a -c --all-tasks --cpu-list",
+        scripts: "" },
+    Wrapper { names: "prlimit", operands: 0, form: Form::Words,
+        values: "-p -o --pid --output",
+        flags: "",
+        scripts: "" },
+    Wrapper { names: "numactl", operands: 0, form: Form::Words,
+        values: "-i -w -N -C -m -p -P --interleave --weighted-interleave --cpunodebind --physcpubind --membind --preferred",
+        flags: "-l -a --localalloc --all",
+        scripts: "" },
+    Wrapper { names: "systemd-run", operands: 0, form: Form::Words,
+        values: "-p -u -E -M -H -C -d -t --unit --property --setenv --slice --description --service-type --uid --gid --nice --working-directory --on-active --on-calendar --machine --host",
+        flags: "-q -G -P -S -r --user --system --scope --pty --pipe --quiet --wait --collect --same-dir --no-block --no-ask-password",
+        scripts: "" },
+    Wrapper { names: "systemd-inhibit", operands: 0, form: Form::Words,
+        values: "--what --who --why --mode",
+        flags: "",
+        scripts: "" },
+    Wrapper { names: "chroot", operands: 1, form: Form::Words,
+        values: "--userspec --groups",
+        flags: "--skip-chdir",
+        scripts: "" },
+    Wrapper { names: "unshare", operands: 0, form: Form::Words,
+        values: "-S -G -R -w --setuid --setgid --root --wd --map-user --map-group --map-users --map-groups --propagation --setgroups --load-interp --monotonic --boottime",
+        flags: "-m -u -i -n -p -U -C -T -f -r -c --mount --uts --ipc --net --pid --user --cgroup --time --fork --map-root-user --map-current-user --map-auto --mount-proc --kill-child --keep-caps",
+        scripts: "" },
+    Wrapper { names: "nsenter", operands: 0, form: Form::Words,
+        values: "-t -S -G --target --setuid --setgid",
+        flags: "-a -m -u -i -n -p -U -C -T -F -e --all --mount --uts --ipc --net --pid --user --cgroup --time --no-fork --env --preserve-credentials",
+        scripts: "" },
+    Wrapper { names: "setpriv", operands: 0, form: Form::Words,
+        values: "--reuid --regid --ruid --euid --rgid --egid --groups --pdeathsig --inh-caps --ambient-caps --bounding-set --securebits --selinux-label --apparmor-profile --ptracer --landlock-access --landlock-rule --seccomp-filter",
+        flags: "-d --dump --list-caps --no-new-privs --nnp --clear-groups --keep-groups --init-groups --reset-env",
+        scripts: "" },
+    Wrapper { names: "runuser", operands: 0, form: Form::Words,
+        values: "-u -g -G -s -w -T --user --group --supp-group --shell --whitelist-environment",
+        flags: "-f -l -m -p -P --fast --login --preserve-environment --pty",
+        scripts: "-c --command --session-command" },
+    Wrapper { names: "strace ltrace", operands: 0, form: Form::Words,
+        values: "-e -o -p -s -u -E -a -b -I -O -S -P -X -U -l -n -A -w -x --expr --output --attach --string-limit --user --env --trace --signal",
+        flags: "-f -ff -c -C -d -D -h -i -k -q -qq -r -t -tt -ttt -T -v -V -y -yy -z -Z --follow-forks --quiet --seccomp-bpf",
+        scripts: "" },
+    Wrapper { names: "valgrind", operands: 0, form: Form::Words,
+        values: "",
+        flags: "-q -v -s",
+        scripts: "" },
+    Wrapper { names: "flock", operands: 1, form: Form::Words,
+        values: "-w -E --wait --timeout --conflict-exit-code --start --length",
+        flags: "-s -x -e -u -n -o -F --shared --exclusive --unlock --nonblock --nb --close --no-fork --verbose --fcntl",
+        scripts: "-c --command" },
+    Wrapper { names: "ssh-agent", operands: 0, form: Form::Words,
+        values: "-a -P -t -E -O",
+        flags: "-c -s -D -d",
+        scripts: "" },
+    Wrapper { names: "script", operands: 1, form: Form::Words,
+        values: "-T -B -I -O -E -m -o --log-timing --log-io --log-in --log-out --echo --logging-format --output-limit",
+        flags: "-a -e -f -q -t -r --append --return --flush --force --quiet --timing",
+        scripts: "-c --command" },
+    Wrapper { names: "rlwrap", operands: 0, form: Form::Words,
+        values: "-b -C -D -f -g -H -l -L -M -p -P -q -s -S -t -w -z",
+        flags: "-a -A -c -e -E -i -I -m -N -n -o -O -r -R -U -v -W -X",
+        scripts: "" },
+    Wrapper { names: "setarch linux32 linux64 i386 i686 x86_64 uname26 ppc ppc64 sparc sparc64", operands: 0, form: Form::Words,
+        values: "",
+        flags: "-B -F -I -L -R -S -T -X -Z -v -3 --32bit --fdpic-funcptrs --short-inode --addr-compat-layout --addr-no-randomize --whole-seconds --sticky-timeouts --read-implies-exec --mmap-page-zero --3gb --4gb --uname-2.6 --verbose",
+        scripts: "" },
+    Wrapper { names: "xargs gxargs", operands: 0, form: Form::Extended,
+        values: "-I -n -P -L -d -E -s -a -J -R -S --max-args --max-procs --delimiter --arg-file --max-chars --process-slot-var",
+        flags: "-0 -r -t -x -p -o -i -l -e --null --no-run-if-empty --verbose --exit --interactive --open-tty --replace --max-lines --eof --show-limits",
+        scripts: "" },
+    Wrapper { names: "parallel", operands: 0, form: Form::Extended,
+        values: "-j -a -I -N -n --jobs --arg-file --colsep --delimiter",
+        flags: "-k -q -0 -u -v --keep-order --quote --null",
+        scripts: "" },
+    Wrapper { names: "watch", operands: 0, form: Form::Joined,
+        values: "-n -q -s --interval --equexit --shotsdir",
+        flags: "-b -c -C -d -e -f -g -p -r -t -w -x --beep --color --no-color --differences --errexit --chgexit --no-title --exec --precise --no-wrap",
+        scripts: "" },
+];
+
+/// Wrappers that start a shell where no command is given, and feed it what they are fed.
+#[rustfmt::skip]
+pub(super) const SHELL_OTHERWISE: &[&str] = &[
+    "sudo", "doas", "pkexec", "chroot", "unshare", "nsenter", "script", "runuser", "fakeroot", "systemd-run", "parallel",
+    "setarch", "linux32", "linux64", "i386", "i686", "x86_64", "uname26", "ppc", "ppc64", "sparc", "sparc64",
+];
+
+/// Programs with a subcommand that runs another command, and how many operands come before that. A rule about such a
+/// program speaks of what it runs, and so does one about what it runs.
+#[rustfmt::skip]
+pub(super) const LAUNCHERS: &[(&str, &str, usize)] = &[
+    ("uv", "run", 0), ("poetry", "run", 0), ("bundle", "exec", 0), ("pipenv", "run", 0), ("conda", "run", 0),
+    ("mamba", "run", 0), ("micromamba", "run", 0), ("pdm", "run", 0), ("hatch", "run", 0), ("rye", "run", 0),
+    ("mise", "exec", 0), ("mise", "x", 0), ("asdf", "exec", 0), ("direnv", "exec", 1), ("rustup", "run", 1),
+    ("npm", "exec", 0), ("npm", "x", 0), ("pnpm", "exec", 0), ("pnpm", "dlx", 0), ("yarn", "exec", 0), ("yarn", "run", 0),
+    ("bun", "x", 0), ("rbenv", "exec", 0), ("pyenv", "exec", 0), ("volta", "run", 0), ("nvm", "exec", 0), ("op", "run", 0),
+    ("doppler", "run", 0), ("devbox", "run", 0), ("flox", "activate", 0), ("nix", "develop", 0), ("nix", "shell", 0),
+    ("nix", "run", 0), ("dotnet", "exec", 0), ("composer", "exec", 0), ("npx", "", 0), ("bunx", "", 0), ("pnpx", "", 0),
+    ("uvx", "", 0), ("pipx", "run", 0), ("dotenvx", "run", 0), ("dotenv", "", 0), ("cross-env", "", 0),
 ];
 
 /// The shells, which run the script behind `-c`, a file, or what they are fed.
@@ -65,45 +222,12 @@ pub(super) const SHELLS: &[&str] = &[
 ];
 
 /// Commands for which an "always" would allow anything: what they run is in their arguments or elsewhere.
+#[rustfmt::skip]
 pub(super) const RUNNERS: &[&str] = &[
-    "python",
-    "python2",
-    "python3",
-    "pypy",
-    "pypy3",
-    "perl",
-    "ruby",
-    "node",
-    "nodejs",
-    "deno",
-    "php",
-    "lua",
-    "luajit",
-    "tclsh",
-    "julia",
-    "Rscript",
-    "java",
-    "npx",
-    "pnpx",
-    "bunx",
-    "uvx",
-    "pipx",
-    "ssh",
-    "awk",
-    "gawk",
-    "mawk",
-    "su",
-    "eval",
-    "source",
-    ".",
-    "trap",
-    "vi",
-    "vim",
-    "nvim",
-    "emacs",
-    "gdb",
-    "lldb",
-    "osascript",
+    "python", "python2", "python3", "pypy", "pypy3", "perl", "ruby", "node", "nodejs", "deno", "php", "lua", "luajit",
+    "tclsh", "julia", "Rscript", "java", "npx", "pnpx", "bunx", "uvx", "pipx", "ssh", "awk", "gawk", "mawk", "su", "eval",
+    "source", ".", "trap", "vi", "vim", "nvim", "emacs", "gdb", "lldb", "osascript", "tsx", "ts-node", "nix", "nix-shell",
+    "dotnet", "jshell", "irb", "ghci", "iex", "expect", "wish", "R", "scala", "groovy", "elixir", "erl", "runghc",
 ];
 
 static BY_NAME: LazyLock<HashMap<&'static str, &'static Wrapper>> = LazyLock::new(|| {
@@ -118,5 +242,31 @@ pub(super) fn wrapper_of(name: &str) -> Option<&'static Wrapper> {
 
 /// Whether a command of this name runs what its words or others tell it to.
 pub(super) fn runs_anything(name: &str) -> bool {
-    SHELLS.contains(&name) || RUNNERS.contains(&name) || wrapper_of(name).is_some()
+    is_interpreter(name) || wrapper_of(name).is_some()
+}
+
+/// Whether a command of this name runs a file that its words name.
+pub(super) fn is_interpreter(name: &str) -> bool {
+    SHELLS.contains(&name) || RUNNERS.contains(&name)
+}
+
+/// Whether a program has a subcommand that runs another command.
+pub(super) fn is_launcher(name: &str) -> bool {
+    LAUNCHERS.iter().any(|(launcher, ..)| *launcher == name)
+}
+
+/// Whether the second word of a command makes it run another command.
+pub(super) fn does_launch<W: AsRef<str>>(name: &str, words: &[W]) -> bool {
+    let second = words.get(1).map_or("", AsRef::as_ref);
+    LAUNCHERS.iter().any(|(launcher, subcommand, _)| *launcher == name && *subcommand == second)
+}
+
+/// A name without the version that may stand behind it: `python3.11`, `perl5.36.0`, `vim.basic`.
+pub(super) fn unversioned(name: &str) -> &str {
+    if runs_anything(name) || !name.contains(|c: char| c == '.' || c.is_ascii_digit()) {
+        return name;
+    }
+    let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-'));
+    let flavour = name.split_once('.').map_or(name, |(before, _)| before);
+    [bare, flavour].into_iter().find(|one| is_interpreter(one) || *one == "gawk").unwrap_or(name)
 }

@@ -41,6 +41,32 @@ fn an_always_is_the_command_people_mean_or_the_very_same_words_or_nothing() {
 }
 
 #[test]
+fn an_always_for_what_runs_others_is_the_very_same_words_or_nothing() {
+    assert_eq!(always("poetry install -v"), ["poetry install *"]);
+    for script in [
+        "python3.11 x.py",
+        "python3.11 -c x",
+        "uv run pytest",
+        "uv pip install x",
+        "poetry run pytest",
+        "bundle exec rake",
+        "npm exec x",
+        "nix develop",
+        "tsx x.ts",
+        "setarch x86_64 ls",
+        "linux64 ls",
+        "pkexec ls",
+        "dotnet test",
+        "conda run ls",
+        "perl5.36.0 x.pl",
+        "git remote-ext x 'ls'",
+    ] {
+        let saved = always(script);
+        assert!(saved.is_empty() || saved == [script], "{script}: {saved:?}");
+    }
+}
+
+#[test]
 fn an_always_covers_what_it_was_said_to() {
     let place = Place::new();
     for script in

@@ -1,0 +1,191 @@
+//! What the shell evaluates besides commands: conditions, arithmetic, and what is put into variables.
+
+use tree_sitter::Node;
+
+use super::decode::Words;
+use super::{Walker, children};
+use crate::shell::command::{Command, Sort, Why};
+use crate::shell::variables;
+use crate::shell::word::Word;
+
+/// What puts something into a variable without an assignment that could be seen.
+const SETTING: &[&str] = &[
+    "read", "mapfile", "printf", "eval", "getopts", "declare", "typeset", "local", "let", "export", "source",
+];
+
+impl Walker<'_> {
+    /// `[ … ]` looks at files and texts; what evaluates arithmetic or names a variable by a text does more.
+    pub(super) fn test(&mut self, node: Node<'_>) {
+        let text = self.text(node);
+        let by_number = ["-eq", "-ne", "-lt", "-le", "-gt", "-ge"];
+        let double = text.starts_with("[[");
+        let is_evaluating = text
+            .split_ascii_whitespace()
+            .any(|word| matches!(word, "-v" | "-R") || double && by_number.contains(&word));
+        if is_evaluating {
+            self.evaluating(node, Sort::Test);
+        }
+    }
+
+    pub(super) fn evaluating(&mut self, node: Node<'_>, sort: Sort) {
+        let header = children(node).into_iter().find(|child| child.kind() == "do_group");
+        let end = header.map_or(node.end_byte(), |body| body.start_byte());
+        let text = self.between(node.start_byte(), end).trim_end_matches([' ', ';', '\n', '\t']);
+        let mut command = Command::new(sort, text);
+        command.because(Why::Evaluates);
+        // What a variable holds may name a command to run.
+        command.is_opaque = text.contains(|c: char| c.is_alphabetic() || matches!(c, '$' | '_' | '['));
+        self.found.commands.push(command);
+    }
+
+    /// Arithmetic evaluates what is in its variables, unless that can only be numbers.
+    pub(super) fn arithmetic(&mut self, node: Node<'_>) {
+        let text = self.text(node);
+        let mut names = text
+            .split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
+            .filter(|name| name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'));
+        let is_simple =
+            !text.trim_start_matches("$[").contains(['[', '`', '"', '\'', '{']) && !text[1..].contains("$(");
+        if !is_simple || !names.all(|name| self.is_number(name)) {
+            self.evaluating(node, Sort::Arithmetic);
+        }
+    }
+
+    /// Whether a script puts nothing but numbers into a variable, and does so at all.
+    fn is_number(&self, name: &str) -> bool {
+        let ends = |rest: &str| rest.is_empty() || rest.starts_with([' ', ';', '\n', '\t', ')', '&', '|']);
+        let is_number = |value: &str| match value.strip_prefix("$((") {
+            Some(rest) => rest.split_once("))").is_some_and(|(_, rest)| ends(rest)),
+            None => {
+                let rest = value.trim_start_matches(|c: char| c.is_ascii_digit());
+                rest.len() < value.len() && ends(rest)
+            }
+        };
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let mut sets = 0;
+        for (at, _) in self.source.match_indices(name) {
+            let before = self.source[..at].trim_end_matches([' ', '\t']);
+            let is_whole = !self.source[..at].ends_with(is_part);
+            let behind = &self.source[at + name.len()..];
+            if is_whole && before.ends_with("for") {
+                return false;
+            }
+            if let Some(value) =
+                behind.strip_prefix("+=").or_else(|| behind.strip_prefix('=')).filter(|_| is_whole)
+            {
+                sets += 1;
+                if !is_number(value) {
+                    return false;
+                }
+            }
+        }
+        sets > 0 && !SETTING.iter().any(|word| self.source.contains(word))
+    }
+
+    /// `${x@P}` expands what is in a variable as a prompt, `${!x}` and an index evaluate it, and `${x:=y}` sets it.
+    pub(super) fn expansion(&mut self, node: Node<'_>) {
+        let text = self.text(node).trim_start_matches("${").trim_end_matches('}');
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let rest = text.trim_start_matches(['!', '#']).trim_start_matches(is_part);
+        let name = &text[..text.len() - rest.len()];
+        let is_fixed =
+            |text: &str| text.chars().all(|c| c.is_ascii_digit() || matches!(c, '@' | '*' | '-' | ' ' | ':'));
+        let (index, behind) = match rest.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+            Some((index, behind)) => (index, behind),
+            None => ("", rest),
+        };
+        let is_indirect =
+            name.starts_with('!') && name.len() > 1 && index.is_empty() && !behind.starts_with(['*', '@']);
+        let slice = behind.strip_prefix(':').filter(|rest| !rest.starts_with(['-', '=', '?', '+']));
+        let sets = behind.trim_start_matches(':').starts_with('=') && variables::is_run(name);
+        let prompts = behind.starts_with("@P");
+        let numbers = |text: &str| is_fixed(text) || self.all_numbers(text);
+        if is_indirect || sets || prompts || !numbers(index) || !slice.is_none_or(numbers) {
+            self.evaluating(node, Sort::Arithmetic);
+        }
+    }
+
+    fn all_numbers(&self, text: &str) -> bool {
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let is_plain = text.chars().all(|c| is_name(c) || " $+-:*".contains(c));
+        let mut names = text.split(|c: char| !is_name(c)).filter(|name| !name.is_empty());
+        is_plain && names.all(|name| name.chars().all(|c| c.is_ascii_digit()) || self.is_number(name))
+    }
+
+    pub(super) fn declaration(&mut self, node: Node<'_>) {
+        self.taint(Why::Assignment);
+        if self.text(node).contains('[') {
+            self.evaluating(node, Sort::Arithmetic);
+        }
+        // What it sets may stand in quotes, or be known only when it runs.
+        let mut words = Words::default();
+        for child in children(node).into_iter().skip(1) {
+            if !matches!(child.kind(), "variable_assignment" | "variable_name" | "comment") {
+                words.push(child);
+            }
+        }
+        for group in words.groups(self.source) {
+            let word = self.word(&group);
+            if self.text(node).starts_with("unset") || word.text().starts_with('-') {
+                continue;
+            }
+            let (name, value) = word.text().split_once('=').unwrap_or((word.text(), ""));
+            match word.known() {
+                Some(_) => self.set(node, name, Word::exact(value)),
+                None if word.text().contains('=') => self.set(node, name, Word::unknown()),
+                None => self.set(node, "ENV", Word::unknown()),
+            }
+        }
+    }
+
+    pub(super) fn assignment(&mut self, node: Node<'_>) {
+        let name = node.child_by_field_name("name");
+        let name = name.map_or("", |name| self.text(name));
+        self.taint(if variables::is_dangerous(name) { Why::Environment } else { Why::Assignment });
+        if name.contains('[') && !name.ends_with("[@]") {
+            let index = name.split_once('[').map_or("", |(_, index)| index);
+            if !index.trim_end_matches(']').chars().all(|c| c.is_ascii_digit()) {
+                self.evaluating(node, Sort::Arithmetic);
+            }
+        }
+        self.set(node, name, self.value(node));
+    }
+
+    /// A loop sets its variable to each of its words.
+    pub(super) fn looped(&mut self, variable: Node<'_>) {
+        let name = self.text(variable);
+        self.set(variable, name, Word::unknown());
+    }
+
+    /// Takes down that a variable is set, if what is in it is run by others.
+    fn set(&mut self, node: Node<'_>, name: &str, value: Word) {
+        if !variables::is_run(name) {
+            return;
+        }
+        let mut command = Command::new(Sort::Assignment, self.text(node));
+        command.because(Why::Environment);
+        command.directories.clone_from(&self.directories);
+        command.assignments.push(name.to_owned());
+        command.values.push(value);
+        self.found.commands.push(command);
+    }
+
+    /// What a variable is set to.
+    pub(super) fn value(&self, assignment: Node<'_>) -> Word {
+        let name =
+            assignment.child_by_field_name("name").map_or(assignment.start_byte(), |name| name.end_byte());
+        match assignment.child_by_field_name("value") {
+            _ if self.between(name, assignment.end_byte()).starts_with('+') => Word::unknown(),
+            Some(value) => self.word(&[value]),
+            None => Word::exact(""),
+        }
+    }
+
+    /// `$(< file)` reads a file.
+    pub(super) fn contents(&mut self, node: Node<'_>) {
+        let mut command = Command::new(Sort::Redirections, self.text(node));
+        command.directories.clone_from(&self.directories);
+        self.redirection(node, &mut command, &mut Words::default());
+        self.found.commands.push(command);
+    }
+}
