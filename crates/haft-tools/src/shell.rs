@@ -6,9 +6,11 @@
 
 mod analysis;
 mod arity;
+mod braces;
 mod command;
 mod effects;
 mod gadgets;
+mod homes;
 mod inner;
 mod options;
 mod programs;

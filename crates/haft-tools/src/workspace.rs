@@ -42,6 +42,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+pub(crate) use ask::leaving_action;
 pub use change::{BlockedTarget, ChangeSet, Changed, FileChange};
 pub(crate) use diff::{counted, difference};
 pub use digest::Digest;
@@ -127,6 +128,11 @@ impl Workspace {
     /// The root of the repository, or else the directory, as a canonical path. Names are relative to it.
     pub fn base(&self) -> &Path {
         self.0.worktree.as_ref().unwrap_or(&self.0.directory).path()
+    }
+
+    /// The home directory, as far as it is known.
+    fn home(&self) -> Option<&Path> {
+        self.0.guarding.home.as_deref()
     }
 
     /// Finds out where a path leads. Nothing is opened.

@@ -265,6 +265,11 @@ impl Ask for ConfinedCommand {
         Question::merged(asked)
     }
 
+    /// Where it is run again, that was answered before.
+    fn perhaps(&self) -> Vec<Question> {
+        if self.agreed.is_empty() { self.command.perhaps() } else { Vec::new() }
+    }
+
     fn reach(&self) -> Reach {
         Reach::Changes
     }

@@ -215,6 +215,8 @@ fn run(
                 inside.text = inside.spelled();
                 inside.tokens = inside.words.iter().map(Word::quoted).collect();
                 inside.directories.clone_from(&command.directories);
+                inside.is_found = command.name().is_some_and(|name| matches!(name, "find" | "fd" | "fdfind"))
+                    && command.words.iter().all(|word| word.known().is_some());
                 judge(&mut inside);
                 command.why.iter().filter(|why| is_inherited(**why)).for_each(|why| inside.because(*why));
                 inside.because(Why::Executes);

@@ -30,6 +30,8 @@ pub struct Command {
     pub depth: usize,
     /// What it runs, where a rule about it speaks of that too: a rule about what is in here can only forbid.
     pub within: Vec<Command>,
+    /// What is unknown in it are names that a search came upon, below where it began.
+    pub is_found: bool,
     /// The directories it may run in; none if that is not known.
     pub directories: Vec<PathBuf>,
 }
@@ -138,6 +140,7 @@ impl Command {
             is_opaque: false,
             depth: 0,
             within: Vec::new(),
+            is_found: false,
             directories: Vec::new(),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::command::{Command, Direction, Sort, Why};
+use super::command::{Command, Direction, Redirection, Sort, Why};
 use super::options::subcommand;
 use super::views::view;
 use super::word::{Certainty, Word};
@@ -149,6 +149,9 @@ pub(super) fn effects(command: &Command) -> Vec<FileEffect> {
         if redirection.target.certainty() != Certainty::Unknown {
             add(&mut found, command, redirection.target.beginning(), touch);
         }
+        for path in redirection.target.alternatives().iter().flat_map(paths) {
+            add(&mut found, command, &path, touch);
+        }
     }
     if command.sort == Sort::Simple {
         arguments(command, &mut found);
@@ -183,7 +186,20 @@ fn arguments(command: &Command, found: &mut Vec<FileEffect>) {
             add(found, command, ".git/worktrees", Touch::Changes);
         }
     }
+    for (at, word) in operands(name, words) {
+        if unchanged.contains(&at) {
+            continue;
+        }
+        for path in std::iter::once(word).chain(word.alternatives()).flat_map(paths) {
+            add(found, command, &path, touch);
+        }
+    }
+}
+
+/// The words that may name files, with their places: neither programs nor messages.
+fn operands<'w>(name: &str, words: &'w [Word]) -> Vec<(usize, &'w Word)> {
     let mut is_programmed = PROGRAMMED.contains(&name) && !is_program_an_option(words);
+    let mut operands = Vec::with_capacity(words.len());
     for (at, word) in words.iter().enumerate() {
         let is_message = at > 0 && is_text_option(name, words[at - 1].text());
         let is_option = word.text().starts_with('-') && word.text() != "-";
@@ -191,13 +207,39 @@ fn arguments(command: &Command, found: &mut Vec<FileEffect>) {
         if is_program {
             is_programmed = false;
         }
-        if is_message || is_program || unchanged.contains(&at) {
-            continue;
-        }
-        for path in paths(word) {
-            add(found, command, &path, touch);
+        if !is_message && !is_program {
+            operands.push((at, word));
         }
     }
+    operands
+}
+
+/// Whether a command may touch files that nothing in it names.
+pub(super) fn is_dynamic(command: &Command) -> bool {
+    let is_unknown = |word: &Word| {
+        let alternatives = word.alternatives();
+        let is_open = |word: &Word| word.certainty() == Certainty::Unknown;
+        if alternatives.is_empty() { is_open(word) } else { alternatives.iter().any(is_open) }
+    };
+    let opens = |one: &Redirection| matches!(one.direction, Direction::In | Direction::Out);
+    if command.redirections.iter().any(|one| opens(one) && is_unknown(&one.target)) {
+        return true;
+    }
+    if command.sort != Sort::Simple {
+        return command.is_opaque
+            && matches!(command.sort, Sort::Unread | Sort::Overlooked | Sort::Assignment);
+    }
+    let name = command.name().unwrap_or_default();
+    let Some((called, words)) = command.words.split_first() else { return false };
+    if is_unknown(called) || command.is_opaque {
+        return true;
+    }
+    // Where it runs is not known, so it is not known what any name in it names.
+    if TEXT.contains(&name) {
+        return false;
+    }
+    command.directories.is_empty()
+        || operands(name, words).into_iter().any(|(_, word)| is_unknown(word) && !command.is_found)
 }
 
 /// Whether the word behind an option is text.

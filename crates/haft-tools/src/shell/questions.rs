@@ -9,19 +9,39 @@ use haft::permission::{Allowed, Question, Resource};
 use super::analysis::Analysis;
 use super::arity::{arity, prefix};
 use super::command::{Command, Sort};
-use super::effects::{FileEffect, Touch, effects};
+use super::effects::{FileEffect, Touch, effects, is_dynamic};
 use super::options::behind_options;
 use super::word::{Certainty, Word};
 use super::wrappers::{does_launch, is_launcher, runs_anything};
-use crate::workspace::{Place, Workspace};
+use crate::workspace::{Place, Workspace, leaving_action};
 
 /// Leaving the workspace comes first, then what is protected, then the commands.
 pub(super) fn questions(workspace: &Workspace, analysis: &Analysis, workdir: &Place) -> Vec<Question> {
     let touched = touched(workspace, analysis);
     let outside = std::iter::once(workdir).chain(touched.iter().map(|(place, _)| place));
-    let leaving = outside.filter_map(Place::leaving);
+    let leaving = outside.filter_map(|place| leaving_for_itself(place).or_else(|| place.leaving()));
     let protected = protected(workspace, &touched).into_iter().map(|(_, question)| question);
     Question::merged(leaving.chain(protected)).into_iter().chain(commands(analysis)).collect()
+}
+
+/// What haft sees as its own process is another one to a command: that command itself.
+fn leaving_for_itself(place: &Place) -> Option<Question> {
+    let own = format!("/proc/{}", std::process::id());
+    let below = place.surroundings().strip_prefix(own).ok()?;
+    let everything = Path::new("/proc/self").join(below).join("*").to_string_lossy().into_owned();
+    Some(Question::new(leaving_action(), Resource::new(&everything)).saving(everything))
+}
+
+/// The question whether commands may leave the workspace by words that are known only when they run.
+pub(super) fn perhaps_outside(analysis: &Analysis) -> Option<Question> {
+    let all = analysis.commands.iter().flat_map(|command| std::iter::once(command).chain(&command.within));
+    let named = all.filter(|command| is_dynamic(command)).map(|command| &command.text);
+    let mut seen = HashSet::new();
+    let resources: Vec<Resource> = named
+        .filter(|text| seen.insert(*text))
+        .map(|text| Resource::new(text).allowed(Allowed::ByNothing).beginning(""))
+        .collect();
+    (!resources.is_empty()).then(|| Question { action: leaving_action(), resources, save: Vec::new() })
 }
 
 /// The directories outside the workspace that a script would touch.

@@ -7,7 +7,9 @@ use haft::visible;
 
 use super::analysis::{Analysis, analyse};
 use super::effects::Touch;
-use super::questions::{agreed_outside, agreed_protected, as_file_tools, questions, withheld};
+use super::questions::{
+    agreed_outside, agreed_protected, as_file_tools, perhaps_outside, questions, withheld,
+};
 use super::surroundings::Surroundings;
 use crate::workspace::{Place, ResolveError, Workspace};
 
@@ -83,6 +85,11 @@ impl CommandTarget {
 impl Ask for CommandTarget {
     fn questions(&self) -> Vec<Question> {
         self.questions.clone()
+    }
+
+    /// Where it leads is not known of every word beforehand.
+    fn perhaps(&self) -> Vec<Question> {
+        perhaps_outside(&self.analysis).into_iter().collect()
     }
 
     fn reach(&self) -> Reach {

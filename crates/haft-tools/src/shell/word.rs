@@ -2,11 +2,16 @@
 
 use std::fmt;
 
+use super::braces::{Braces, Piece};
+use super::homes::home_of;
+
 /// A word of a command after quotes are removed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Word {
     text: String,
     certainty: Certainty,
+    /// What braces make of it.
+    alternatives: Vec<Word>,
 }
 
 /// How much of a word is known.
@@ -23,12 +28,12 @@ pub enum Certainty {
 impl Word {
     /// A word that is known.
     pub(super) fn exact(text: impl Into<String>) -> Word {
-        Word { text: text.into(), certainty: Certainty::Exact }
+        Word { text: text.into(), certainty: Certainty::Exact, alternatives: Vec::new() }
     }
 
     /// A word of which nothing is known.
     pub(super) fn unknown() -> Word {
-        Word { text: String::new(), certainty: Certainty::Unknown }
+        Word { text: String::new(), certainty: Certainty::Unknown, alternatives: Vec::new() }
     }
 
     /// The word, if all of it is known.
@@ -39,6 +44,11 @@ impl Word {
     /// The word, or the pattern of names, or as much of its beginning as is known.
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// The words that braces make of it, as far as they are known; none, if it has no braces.
+    pub fn alternatives(&self) -> &[Word] {
+        &self.alternatives
     }
 
     /// How much is known.
@@ -83,6 +93,7 @@ pub(super) struct WordBuilder {
     brace: Option<Brace>,
     is_tilde: bool,
     begun: bool,
+    braces: Braces,
 }
 
 /// An open brace, and whether what follows it makes several words of one.
@@ -101,8 +112,9 @@ impl WordBuilder {
     /// Adds text that quotes protect.
     pub(super) fn quoted(&mut self, text: &str) {
         self.begun = true;
+        text.chars().for_each(|c| self.braces.push(Piece::Quoted(c)));
         if !self.is_unknown {
-            self.is_unknown = self.is_tilde && self.text == "~";
+            self.is_unknown = self.is_tilde && !self.text.contains('/');
             self.text.push_str(text);
         }
     }
@@ -110,6 +122,15 @@ impl WordBuilder {
     /// Adds a character that nothing protects.
     pub(super) fn bare(&mut self, c: char) {
         let first = !std::mem::replace(&mut self.begun, true);
+        if c == '{' && !self.braces.are_open() {
+            let before = self.text.chars().enumerate();
+            let is_tilde = self.is_tilde;
+            self.braces.open(before.map(|(at, c)| match at {
+                0 if is_tilde => Piece::Bare(c),
+                _ => Piece::Quoted(c),
+            }));
+        }
+        self.braces.push(Piece::Bare(c));
         if self.is_unknown {
             return;
         }
@@ -126,7 +147,7 @@ impl WordBuilder {
             '}' => {
                 if let Some(brace) = self.brace.take().filter(|brace| brace.expands) {
                     self.text.truncate(brace.at);
-                    self.unknown();
+                    self.is_unknown = true;
                     return;
                 }
             }
@@ -138,24 +159,47 @@ impl WordBuilder {
     /// Adds something that is known only when it runs.
     pub(super) fn unknown(&mut self) {
         self.begun = true;
+        self.braces.push(Piece::Unknown);
         self.is_unknown = true;
     }
 
     /// The word; `home` is what a tilde stands for.
     pub(super) fn finish(mut self, home: Option<&str>) -> Word {
-        if self.is_tilde {
-            let of_home = |rest: &str| Some(format!("{}{rest}", home?));
-            match self.text.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/')) {
-                Some(rest) => match of_home(rest) {
-                    Some(text) => {
-                        let grown = text.len() - self.text.len();
-                        self.glob = self.glob.map(|at| at + grown);
-                        self.text = text;
-                    }
-                    None => return Word::unknown(),
-                },
-                None => return Word::unknown(),
+        let expanded = std::mem::take(&mut self.braces).expanded();
+        let alternatives = expanded.into_iter().map(|pieces| WordBuilder::of(&pieces).finish(home)).collect();
+        Word { alternatives, ..self.alone(home) }
+    }
+
+    /// A word of pieces in which no brace expands any more.
+    fn of(pieces: &[Piece]) -> WordBuilder {
+        let mut builder = WordBuilder::default();
+        for piece in pieces {
+            match piece {
+                Piece::Bare(c @ ('{' | '}' | ',')) | Piece::Quoted(c) => {
+                    builder.quoted(c.encode_utf8(&mut [0; 4]))
+                }
+                Piece::Bare(c) => builder.bare(*c),
+                Piece::Unknown => builder.unknown(),
             }
+        }
+        builder
+    }
+
+    fn alone(mut self, home: Option<&str>) -> Word {
+        if self.is_tilde {
+            let text = self.text.strip_prefix('~').unwrap_or_default();
+            let (user, rest) = text.split_at(text.find('/').unwrap_or(text.len()));
+            let directory = match user {
+                "" => home.map(str::to_owned),
+                // What is unknown may be the rest of the name.
+                _ if self.is_unknown && rest.is_empty() => None,
+                _ => home_of(user),
+            };
+            let Some(directory) = directory else { return Word::unknown() };
+            let text = format!("{directory}{rest}");
+            let before = self.text.len();
+            self.glob = self.glob.map(|at| (at + text.len()).saturating_sub(before));
+            self.text = text;
         }
         // An open brace may yet be closed by what is unknown.
         if self.is_unknown
@@ -171,7 +215,7 @@ impl WordBuilder {
         if let (Certainty::Unknown, Some(from)) = (certainty, self.glob) {
             self.text.truncate(from);
         }
-        Word { text: self.text, certainty }
+        Word { text: self.text, certainty, alternatives: Vec::new() }
     }
 }
 

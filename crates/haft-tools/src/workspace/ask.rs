@@ -51,7 +51,10 @@ pub(super) fn looking(place: &Place) -> Question {
 pub(super) fn leaving(place: &Place) -> Question {
     let directory = place.surroundings().to_string_lossy();
     let directory = directory.trim_end_matches('/');
-    let (everything, save) = (format!("{directory}/*"), format!("{}/*", exactly(directory)));
+    // Below these lies everything, or all that is the person's own: an "always" is for what lies directly in them. A
+    // question mark matches the star of the question about that, and no other.
+    let below = if place.is_wide() { "?" } else { "*" };
+    let (everything, save) = (format!("{directory}/*"), format!("{}/{below}", exactly(directory)));
     Question::new(leaving_action(), Resource::new(everything)).saving(save)
 }
 
@@ -72,7 +75,7 @@ pub(super) fn everything_below_spelled(place: &Place) -> String {
     format!("{}/*", spelled.to_string_lossy().trim_end_matches('/'))
 }
 
-pub(super) fn leaving_action() -> Action {
+pub(crate) fn leaving_action() -> Action {
     Action::new("external_directory")
 }
 

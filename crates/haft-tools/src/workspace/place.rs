@@ -49,6 +49,8 @@ pub struct Place {
     name: String,
     /// The name it was reached by, where a link was on the way.
     link: Option<String>,
+    /// Whether what it is in is the root of the disk or the home directory.
+    is_wide: bool,
 }
 
 impl Place {
@@ -64,7 +66,12 @@ impl Place {
         };
         let inside = workspace.roots().any(|root| real.starts_with(root.path()));
         let link = (respelled != real).then(|| name_of(&respelled));
-        Place { name: name_of(&real), link, spelled, real, kind, inside, as_directory: false }
+        let as_directory = false;
+        let mut place =
+            Place { name: name_of(&real), link, spelled, real, kind, inside, as_directory, is_wide: false };
+        let is_home = |path: &Path| workspace.home().is_some_and(|home| home == path);
+        place.is_wide = !inside && (place.surroundings().parent().is_none() || is_home(place.surroundings()));
+        place
     }
 
     /// The same, spelled in this way.
@@ -75,6 +82,11 @@ impl Place {
     /// Whether it was spelled as only a directory can be.
     pub(super) fn is_spelled_as_directory(&self) -> bool {
         self.as_directory
+    }
+
+    /// Whether what it is in is the root of the disk or the home directory, so that everything lies below.
+    pub(super) fn is_wide(&self) -> bool {
+        self.is_wide
     }
 
     /// The absolute path as it was spelled.

@@ -85,6 +85,12 @@ pub trait Ask: Send + Sync {
     /// What has to be agreed to, in order.
     fn questions(&self) -> Vec<Question>;
 
+    /// What acting on it might do without anybody knowing beforehand. It is asked about where a rule denies something of
+    /// the kind, and nowhere else.
+    fn perhaps(&self) -> Vec<Question> {
+        Vec::new()
+    }
+
     /// Whether acting on it changes anything.
     fn reach(&self) -> Reach;
 

@@ -1,5 +1,6 @@
 //! Decisions, with everything needed to explain them: the rule, where it stands, what it overrode.
 
+use super::ask::Question;
 use super::grant::Grant;
 use super::resource::Resource;
 use super::rule::{Effect, Rule, Ruleset};
@@ -76,6 +77,19 @@ pub fn decide(rules: &Ruleset, grants: &[Grant], action: &Action, resource: &Res
         (None, None) => (Effect::Ask, Reason::Silence),
     };
     Decision { resource: resource.clone(), effect, reason, overridden: overridden.collect() }
+}
+
+/// Decides about what might be done, as far as anybody can tell: where a rule denies something of the kind, that means
+/// ask, and otherwise there is nothing to decide.
+pub fn decide_perhaps(rules: &Ruleset, question: &Question) -> Vec<Decision> {
+    let Some(rule) = rules.might_deny(&question.action) else { return Vec::new() };
+    let possibly = |resource: &Resource| Decision {
+        resource: resource.clone(),
+        effect: Effect::Ask,
+        reason: Reason::Possibly(rule.clone()),
+        overridden: Vec::new(),
+    };
+    question.resources.iter().map(possibly).collect()
 }
 
 /// The strictest of several decisions. About nothing, everything is allowed.

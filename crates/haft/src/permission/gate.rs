@@ -15,7 +15,7 @@ use std::task::Poll;
 use serde_json::Value;
 
 use super::ask::{Answer, Ask, Asker, Nobody, Policy, Question, Reach, Reply, Request, Showing, wanted};
-use super::decision::{Decision, Reason, decide, strictest};
+use super::decision::{Decision, Reason, decide, decide_perhaps, strictest};
 use super::grant::{Grant, GrantBook, MemoryGrants, Scope};
 use super::pending::{Pending, Verdict, Waiting};
 use super::rule::{Effect, Rule, Ruleset};
@@ -141,6 +141,12 @@ impl Gate {
         for question in ask.questions() {
             self.settle_question(context, question, &ask).await?;
         }
+        for question in ask.perhaps() {
+            let decisions = decide_perhaps(&self.0.policy.rules(context), &question);
+            if !decisions.is_empty() {
+                self.put(context, question, decisions, &ask).await?;
+            }
+        }
         match ask.reach() {
             Reach::Looks => {}
             Reach::Changes => {
@@ -228,6 +234,13 @@ impl Gate {
             effect = effect.max(strictest(&decisions));
             lock(notes).push(Rehearsed { question, decisions, showing: ask.show() });
         }
+        for question in ask.perhaps() {
+            let decisions = decide_perhaps(&self.0.policy.rules(context), &question);
+            if !decisions.is_empty() {
+                effect = effect.max(strictest(&decisions));
+                lock(notes).push(Rehearsed { question, decisions, showing: ask.show() });
+            }
+        }
         Ok(Refusal::Rehearsed { effect })
     }
 
@@ -244,6 +257,17 @@ impl Gate {
         if strictest(&decisions) == Effect::Allow {
             return Ok(());
         }
+        self.put(context, question, decisions, ask).await
+    }
+
+    /// Puts a question to whoever can answer it.
+    async fn put<A: Ask>(
+        &self,
+        context: &ToolContext,
+        question: Question,
+        decisions: Vec<Decision>,
+        ask: &A,
+    ) -> Result<(), ToolError> {
         let request = Request {
             id: RequestId::mint(),
             context: context.clone(),

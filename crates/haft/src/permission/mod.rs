@@ -15,7 +15,7 @@ pub use ask::{
     Answer, Ask, Asker, Choice, Inquired, Inquiry, Nobody, Policy, Question, Reach, Reply, Request, Showing,
     Told,
 };
-pub use decision::{Decision, Reason, decide, strictest};
+pub use decision::{Decision, Reason, decide, decide_perhaps, strictest};
 pub use gate::{Gate, GateParts, Permit, Rehearsed, ReplyError};
 pub use grant::{Grant, GrantBook, MemoryGrants, Scope};
 pub use resource::{Allowed, Resource};

@@ -217,6 +217,15 @@ impl Ruleset {
         }
     }
 
+    /// A rule that denies something under an action, unless a later one settles everything under it otherwise.
+    pub fn might_deny(&self, action: &Action) -> Option<&Rule> {
+        std::iter::once(&self.rules).chain(&self.narrowing).find_map(|rules| {
+            let settles = |rule: &&Rule| rule.effect == Effect::Deny || rule.resource.is_everything();
+            let last = rules.iter().rev().filter(settles).find(|rule| rule.action.matches(action.as_str()));
+            last.filter(|rule| rule.effect == Effect::Deny)
+        })
+    }
+
     /// Whether nothing at all may be done under an action: its last rule denies `*`. Such tools are not advertised.
     pub fn disables(&self, action: &Action) -> bool {
         let denies_all = |rule: &Rule| rule.effect == Effect::Deny && rule.resource.is_everything();

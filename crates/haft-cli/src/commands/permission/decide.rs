@@ -3,6 +3,7 @@
 use haft::Action;
 use haft::permission::{
     Allowed, Ask, Decision, Effect, Grant, GrantBook, Question, Reason, Resource, Rule, decide,
+    decide_perhaps,
 };
 use haft_tools::Workspace;
 use haft_tools::shell::{self, CommandTarget};
@@ -138,7 +139,7 @@ async fn decided(
     };
     let action = Action::new(action);
     let mut as_file_tools = Vec::new();
-    let questions = match action == shell::action() {
+    let (questions, perhaps) = match action == shell::action() {
         true => {
             let workspace = Workspace::open(&setting.directory, setting.worktree.as_deref())
                 .map_err(|error| Failure::new(Exit::Usage, error))?
@@ -148,9 +149,9 @@ async fn decided(
             let target = CommandTarget::new(&workspace, resource, None, home).map_err(Failure::usage)?;
             target.check(&workspace).map_err(Failure::usage)?;
             as_file_tools = target.as_file_tools(&workspace);
-            target.questions()
+            (target.questions(), target.perhaps())
         }
-        false => vec![Question::new(action, Resource::new(resource))],
+        false => (vec![Question::new(action, Resource::new(resource))], Vec::new()),
     };
     let decide_each = |question: Question| {
         let Question { action, resources, .. } = question;
@@ -160,6 +161,10 @@ async fn decided(
     let mut decided: Vec<(Action, Decision)> = questions.into_iter().flat_map(decide_each).collect();
     let denied = as_file_tools.into_iter().flat_map(decide_each);
     decided.extend(denied.filter(|(_, decision)| decision.is_denied_by_name()));
+    for question in perhaps {
+        let possible = decide_perhaps(&rules, &question);
+        decided.extend(possible.into_iter().map(|decision| (question.action.clone(), decision)));
+    }
     decided.sort_by_key(|(_, decision)| std::cmp::Reverse(decision.effect));
     Ok(decided)
 }

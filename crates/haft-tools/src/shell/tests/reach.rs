@@ -1,8 +1,10 @@
 //! Which files a script is found to touch.
 
-use haft::permission::Effect;
+use haft::permission::{Ask, Effect, decide_perhaps, strictest};
 
 use super::{Place, asked, decided, rules};
+use crate::shell::CommandTarget;
+use crate::workspace::{Guarding, Workspace};
 
 #[test]
 fn every_command_and_redirection_that_leaves_the_workspace_is_asked_about() {
@@ -140,5 +142,95 @@ fn changing_what_other_programs_execute_is_asked_about_even_when_it_is_absent() 
         "wc < .envrc",
     ] {
         assert_eq!(asked(&place.workspace, script), Vec::<String>::new(), "{script}");
+    }
+}
+
+#[test]
+fn paths_are_found_in_braces_in_homes_of_others_and_in_substitutions() {
+    let place = Place::new();
+    for (script, directory) in [
+        ("cat {/etc/hostname,f.txt}", "/etc"),
+        ("cat /{etc,usr}/hostname", "/usr"),
+        ("cat {f.txt,{x,/etc/}hostname}", "/etc"),
+        ("cat < {/etc/hostname,f.txt}", "/etc"),
+        ("cat {~root,x}/.profile", "/root"),
+        ("cat ~root/.profile", "/root"),
+        ("echo $(</etc/hostname)", "/etc"),
+        ("printf \"%s\" \"$(< /etc/hostname)\"", "/etc"),
+    ] {
+        let leaving = format!("external_directory {directory}/*");
+        let asked = asked(&place.workspace, script);
+        assert!(asked.contains(&leaving), "{script}: {asked:?}");
+    }
+    for script in
+        ["cat {f.txt,sub}", "cat '{/etc/hostname,x}'", "echo {/etc/hostname,x}", "ls sub/{a,b}/{c,d}"]
+    {
+        assert_eq!(asked(&place.workspace, script), Vec::<String>::new(), "{script}");
+    }
+}
+
+#[test]
+fn where_leaving_is_denied_words_that_are_known_only_when_it_runs_are_asked_about() {
+    let place = Place::new();
+    let perhaps = |script: &str, lines: &[&str]| {
+        let target =
+            CommandTarget::new(&place.workspace, script, None, Some("/nowhere/home".into())).unwrap();
+        let rules = rules(lines);
+        target.perhaps().iter().map(|question| strictest(&decide_perhaps(&rules, question))).max()
+    };
+    let denying = ["external_directory = *: ask", "external_directory = /etc/*: deny"];
+    for script in [
+        "d=/etc; cat $d/hostname",
+        "echo /etc/hostname | xargs cat",
+        "CDPATH=/ cd etc; cat hostname",
+        "cd $x && cat hostname",
+        "cat < $x",
+        "for f in /etc/host*; do cat \"$f\"; done",
+        "bash -c \"$x\"",
+        "python3 -c 'print(1)'",
+    ] {
+        assert_eq!(perhaps(script, &denying), Some(Effect::Ask), "{script}");
+        for lines in [
+            &["external_directory = *: ask"][..],
+            &["external_directory = /etc/*: deny", "external_directory = *: allow"],
+            &["rm *: deny"],
+        ] {
+            assert_ne!(perhaps(script, lines), Some(Effect::Ask), "{script} {lines:?}");
+        }
+    }
+    for script in [
+        "echo $x",
+        "cat f.txt sub/x",
+        "grep \"$pattern\" f.txt",
+        "find . -name '*.rs' -exec cat {} +",
+        "cat {f.txt,sub/x}",
+        "cd sub && ls",
+    ] {
+        assert_eq!(perhaps(script, &denying), None, "{script}");
+    }
+}
+
+#[test]
+fn a_command_is_asked_about_its_own_process_and_not_about_hafts() {
+    let place = Place::new();
+    let asked = asked(&place.workspace, "ls /proc/self/fd");
+    assert_eq!(asked, ["external_directory /proc/self/fd/*"]);
+}
+
+#[test]
+fn an_always_for_the_root_of_everything_and_for_home_is_for_that_very_directory() {
+    let place = Place::new();
+    let home = place.outside().canonicalize().unwrap();
+    let guarding = Guarding { home: Some(home.clone()), ..Guarding::default() };
+    let workspace = Workspace::open(&home.join("ws"), None).unwrap().guarding(guarding);
+    for directory in ["/", home.to_str().unwrap()] {
+        let target = CommandTarget::new(&workspace, &format!("ls {directory}"), None, None).unwrap();
+        let saved: Vec<String> = target.questions().into_iter().flat_map(|question| question.save).collect();
+        let pattern = format!("{}/?", directory.trim_end_matches('/'));
+        assert_eq!(saved, [pattern.as_str(), "ls *"], "{directory}");
+        let rules = rules(&["*: allow", &format!("external_directory = {pattern}: allow")]);
+        assert_eq!(decided(&workspace, &rules, &format!("ls {directory}")), Effect::Allow);
+        assert_eq!(decided(&workspace, &rules, &format!("ls {}/out", home.display())), Effect::Ask);
+        assert_eq!(decided(&workspace, &rules, "ls /etc"), Effect::Ask);
     }
 }
