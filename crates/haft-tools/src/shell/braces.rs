@@ -47,9 +47,16 @@ impl Braces {
     }
 }
 
+/// A pair of braces that makes several words.
+struct Choice<'p> {
+    before: &'p [Piece],
+    choices: Vec<Vec<Piece>>,
+    after: &'p [Piece],
+}
+
 /// Adds the words that are made of these pieces; nothing, if there are too many.
 fn expand(pieces: &[Piece], depth: usize, words: &mut Vec<Vec<Piece>>) -> Option<()> {
-    let Some((before, choices, after)) = first_choice(pieces) else {
+    let Some(Choice { before, choices, after }) = first_choice(pieces) else {
         words.push(pieces.to_vec());
         return (words.len() <= WORDS_MAX).then_some(());
     };
@@ -65,7 +72,7 @@ fn expand(pieces: &[Piece], depth: usize, words: &mut Vec<Vec<Piece>>) -> Option
 
 /// The first pair of braces that makes several words: what stands before, what there is to choose from, and what stands
 /// behind. A range is something that is not known.
-fn first_choice(pieces: &[Piece]) -> Option<(&[Piece], Vec<Vec<Piece>>, &[Piece])> {
+fn first_choice(pieces: &[Piece]) -> Option<Choice<'_>> {
     for (open, _) in pieces.iter().enumerate().filter(|(_, piece)| **piece == Piece::Bare('{')) {
         let Some((close, commas)) = closing(pieces, open) else { continue };
         let inside = &pieces[open + 1..close];
@@ -74,10 +81,11 @@ fn first_choice(pieces: &[Piece]) -> Option<(&[Piece], Vec<Vec<Piece>>, &[Piece]
             let ends = commas.iter().copied().chain([close]);
             let starts = std::iter::once(open + 1).chain(commas.iter().map(|at| at + 1));
             let choices = starts.zip(ends).map(|(from, to)| pieces[from..to].to_vec()).collect();
-            return Some((before, choices, after));
+            return Some(Choice { before, choices, after });
         }
         if inside.windows(2).any(|pair| pair == [Piece::Bare('.'), Piece::Bare('.')]) {
-            return Some((before, vec![vec![Piece::Unknown], vec![Piece::Unknown]], after));
+            let choices = vec![vec![Piece::Unknown], vec![Piece::Unknown]];
+            return Some(Choice { before, choices, after });
         }
     }
     None
