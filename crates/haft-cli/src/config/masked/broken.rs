@@ -140,7 +140,7 @@ impl Open {
 /// How far what stands in a line is indented. An entry of a list in YAML is indented by its dash.
 fn indent(line: &str) -> usize {
     let rest = line.trim_start();
-    let rest = if rest.starts_with("- ") { rest[2..].trim_start() } else { rest };
+    let rest = rest.strip_prefix("- ").map_or(rest, str::trim_start);
     line.len() - rest.len()
 }
 
