@@ -5,12 +5,14 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
+use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::repositories::{self, Kept};
 use crate::gitlinks::{files, gitlinks, repository};
 use crate::harmless::is_harmless;
+use crate::repository::open;
 
 /// A configuration that is longer than this is not harmless.
 const CONFIG_BYTES_MAX: u64 = 64 << 10;
@@ -92,8 +94,14 @@ fn running(git: &Path) -> Vec<PathBuf> {
     found
 }
 
+/// A command may put something else there at any moment, so what is judged is what was opened.
 fn is_read_as_harmless(path: &Path) -> bool {
-    let found = fs::symlink_metadata(path);
-    found.is_ok_and(|found| found.is_file() && found.len() <= CONFIG_BYTES_MAX)
-        && fs::read_to_string(path).is_ok_and(|text| is_harmless(&text))
+    let read = || {
+        let file = open(path)?;
+        let is_file = file.metadata()?.is_file();
+        let mut text = String::new();
+        file.take(CONFIG_BYTES_MAX + 1).read_to_string(&mut text)?;
+        Ok::<_, io::Error>((is_file && text.len() as u64 <= CONFIG_BYTES_MAX).then_some(text))
+    };
+    read().is_ok_and(|text| text.is_some_and(|text| is_harmless(&text)))
 }
