@@ -223,9 +223,15 @@ fn what_is_denied_to_file_tools_is_denied_to_commands_that_name_it() {
     place.global_config(
         r#"{ "permission": { "bash": "allow", "read": { "priv/*": "deny" }, "edit": { "priv/*": "deny", "open": "deny" } } }"#,
     );
-    for script in
-        ["cat priv/x", "cat < ./priv/../priv/x", "echo z > priv/y", "rm open", "true; cp open priv/z"]
-    {
+    for script in [
+        "cat priv/x",
+        "cat < ./priv/../priv/x",
+        "echo z > priv/y",
+        "rm open",
+        "true; cp open priv/z",
+        "timeout 5 cat priv/x",
+        "uv run cat priv/x",
+    ] {
         let ran = place.run(&["call", "bash", &format!("command={script}")]);
         assert!(ran.code == 5 && !ran.out.contains("secret"), "{script}: {} {}", ran.code, ran.err);
         assert_eq!(place.run(&["permission", "check", "bash", script]).code, 5, "{script}");

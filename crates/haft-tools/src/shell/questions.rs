@@ -32,10 +32,14 @@ fn leaving_for_itself(place: &Place) -> Option<Question> {
     Some(Question::new(leaving_action(), Resource::new(&everything)).saving(everything))
 }
 
+/// The commands of a script, and what those of them run that only launch others.
+fn every(analysis: &Analysis) -> impl Iterator<Item = &Command> {
+    analysis.commands.iter().flat_map(|command| std::iter::once(command).chain(&command.within))
+}
+
 /// The question whether commands may leave the workspace by words that are known only when they run.
 pub(super) fn perhaps_outside(analysis: &Analysis) -> Option<Question> {
-    let all = analysis.commands.iter().flat_map(|command| std::iter::once(command).chain(&command.within));
-    let named = all.filter(|command| is_dynamic(command)).map(|command| &command.text);
+    let named = every(analysis).filter(|command| is_dynamic(command)).map(|command| &command.text);
     let mut seen = HashSet::new();
     let resources: Vec<Resource> = named
         .filter(|text| seen.insert(*text))
@@ -67,7 +71,7 @@ pub(super) fn agreed_outside(workspace: &Workspace, analysis: &Analysis) -> Vec<
 /// what it does to one, that it reads it is what is certain.
 pub(super) fn as_file_tools(workspace: &Workspace, analysis: &Analysis) -> Vec<Question> {
     let mut seen: HashSet<FileEffect> = HashSet::new();
-    let effects = analysis.commands.iter().flat_map(effects);
+    let effects = every(analysis).flat_map(effects);
     let questions = effects.filter(|effect| !is_of_its_own(effect) && seen.insert(effect.clone()));
     let questions = questions.filter_map(|effect| {
         let place = workspace.locate(&effect.path).ok()?;
@@ -109,8 +113,7 @@ fn touched(workspace: &Workspace, analysis: &Analysis) -> Vec<(Place, Touch)> {
     let mut names: Names<'_> =
         Names { base: workspace.directory(), known: HashSet::new(), missing: HashSet::new() };
     let mut places = Vec::new();
-    let all = analysis.commands.iter().flat_map(|command| std::iter::once(command).chain(&command.within));
-    for effect in all.flat_map(effects) {
+    for effect in every(analysis).flat_map(effects) {
         if seen.contains(&effect) || is_of_its_own(&effect) {
             continue;
         }
