@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -69,7 +70,7 @@ pub(crate) fn idle(_helper: &Helper) -> io::Result<(Command, Idle)> {
 pub(crate) struct Idle(Infallible);
 
 impl Idle {
-    pub(crate) fn instruct(self, _spec: &Spec) -> io::Result<Watch> {
+    pub(crate) fn instruct(self, _spec: &Spec, _input: Option<OwnedFd>) -> io::Result<Watch> {
         match self.0 {}
     }
 }

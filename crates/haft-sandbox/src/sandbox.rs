@@ -1,6 +1,7 @@
 //! The door: a machine that was tried, and commands that are held to a profile on it.
 
 use std::ffi::OsStr;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -85,19 +86,34 @@ impl Sandbox {
         self
     }
 
-    /// A command that is held to `profile`.
+    /// A command that is held to `profile`, and finds nothing to read.
     ///
     /// # Errors
     /// Where the machine cannot hold it to all of the profile, and where the profile or the program makes no sense.
     pub fn command(&self, profile: &Profile, program: &Program) -> Result<Confined, SandboxError> {
         let (command, idle) = self.idle()?;
-        Ok(Confined { command, watch: self.instruct(idle, profile, program)? })
+        Ok(Confined { command, watch: self.instructed(idle, profile, program, None)? })
+    }
+
+    /// The same for a command that reads `input`.
+    ///
+    /// # Errors
+    /// As [`command`](Self::command).
+    pub fn command_reading(
+        &self,
+        input: impl Into<OwnedFd>,
+        profile: &Profile,
+        program: &Program,
+    ) -> Result<Confined, SandboxError> {
+        let (command, idle) = self.idle()?;
+        Ok(Confined { command, watch: self.instructed(idle, profile, program, Some(input.into()))? })
     }
 
     /// A command that starts a helper ahead of time, and what is needed to [`instruct`](Self::instruct) it later. To
     /// start a helper takes longer than to start most programs.
     ///
-    /// Set the standard streams of the program that it will run on the command and nothing else.
+    /// Set where the program that it will run prints, on the command, and nothing else: it finds nothing to read, and the
+    /// command's own input is how the helper is instructed.
     ///
     /// # Errors
     /// Where there are no descriptors left for it.
@@ -112,6 +128,16 @@ impl Sandbox {
     /// # Errors
     /// As [`command`](Self::command), and where the helper is gone.
     pub fn instruct(&self, idle: Idle, profile: &Profile, program: &Program) -> Result<Watch, SandboxError> {
+        self.instructed(idle, profile, program, None)
+    }
+
+    fn instructed(
+        &self,
+        idle: Idle,
+        profile: &Profile,
+        program: &Program,
+        input: Option<OwnedFd>,
+    ) -> Result<Watch, SandboxError> {
         let profile = profile.resolved()?;
         self.judge(&profile)?;
         check_text(program)?;
@@ -121,7 +147,7 @@ impl Sandbox {
             program: program.clone(),
             bubblewrap: self.bubblewrap.clone(),
         };
-        let inner = idle.0.instruct(&spec).map_err(SandboxError::Prepare)?;
+        let inner = idle.0.instruct(&spec, input).map_err(SandboxError::Prepare)?;
         let program = program.program.to_string_lossy().into_owned();
         Ok(Watch { inner, program, memory: self.memory.clone() })
     }
@@ -188,7 +214,7 @@ pub struct Confined {
 impl Confined {
     /// The command to start and what holds it.
     ///
-    /// Set the standard streams on the command and nothing else; then start it with `std` or convert it for another
+    /// Set standard output and error on the command and nothing else; then start it with `std` or convert it for another
     /// runtime, and drop it. Its process is a supervisor: it ends as the program ended, by the same code or signal,
     /// and only when nothing is left of what the program started. It passes on the signals it is sent; `SIGKILL`
     /// kills it and the whole tree.

@@ -165,7 +165,7 @@ fn a_helper_of_another_build_is_not_used_and_does_nothing() {
     assert!(other.report().to_string().contains("another build"));
     let world = &installed.world;
     let full = haft_sandbox::Profile::full_access();
-    let error = world.try_run(&other, &full, "touch $WS/made", Stdio::null()).unwrap_err();
+    let error = world.try_run(&other, &full, "touch $WS/made", None).unwrap_err();
     assert!(error.to_string().contains("another build") && !world.ws.join("made").exists(), "{error}");
 }
 

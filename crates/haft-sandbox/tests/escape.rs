@@ -7,7 +7,7 @@ use std::fs::{self, File, OpenOptions};
 use std::net::{TcpListener, UdpSocket};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 
 use common::{World, is_full, listing, machine, prepare};
 use haft_sandbox::{Network, Profile};
@@ -203,7 +203,7 @@ impl Host {
     }
 
     fn attempt(&self, profile: &Profile, script: &str) -> String {
-        let stdin = Stdio::from(File::open(self.world.out.join("file")).unwrap());
+        let stdin = Some(File::open(self.world.out.join("file")).unwrap().into());
         self.world.try_run(machine(), profile, script, stdin).unwrap().output
     }
 }

@@ -176,6 +176,6 @@ fn where_single_hosts_cannot_be_held_nothing_runs() {
     let world = World::new();
     let profile = Profile { network: Network::Hosts(Vec::new()), ..Profile::read_only() };
     let lesser = machine().clone().at_most(Level::LandlockOnly);
-    let refused = world.try_run(&lesser, &profile, "echo ran", std::process::Stdio::null());
+    let refused = world.try_run(&lesser, &profile, "echo ran", None);
     assert!(matches!(refused, Err(SandboxError::CannotEnforce { .. })), "{refused:?}");
 }

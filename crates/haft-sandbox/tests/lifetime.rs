@@ -188,7 +188,10 @@ fn a_terminal_that_is_handed_over_is_the_commands_own() {
         let script = "[ -t 0 ] && (: < /dev/tty) && echo has-terminal";
         let ran = |terminal| {
             let profile = Profile { terminal, ..profile.clone() };
-            world.try_run(machine(), &profile, script, theirs.try_clone().unwrap().into()).unwrap().output
+            world
+                .try_run(machine(), &profile, script, Some(theirs.try_clone().unwrap().into()))
+                .unwrap()
+                .output
         };
         assert!(ran(true).contains("has-terminal"), "{}", ran(true));
         // Unconfined, bash finds the terminal's own device, and takes it.
@@ -252,7 +255,7 @@ fn landlock_alone_holds_what_it_can_and_refuses_the_rest() {
     let script = "echo x > f; echo x > $OUT/new; rm -f $OUT/file; mv f $OUT/f; kill -0 $PPID; \
         python3 -c 'import socket;socket.socket(socket.AF_INET)'; grep NoNewPrivs /proc/self/status; cat f";
     let before = listing(&world.out);
-    let ran = world.try_run(&weaker, &profile, script, Stdio::null()).unwrap();
+    let ran = world.try_run(&weaker, &profile, script, None).unwrap();
     assert_eq!(listing(&world.out), before, "{}", ran.output);
     assert!(
         ran.output.contains("Permission denied") && ran.output.contains("Network is unreachable"),

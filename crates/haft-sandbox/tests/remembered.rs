@@ -7,7 +7,6 @@ mod common;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 
 use haft_sandbox::{Level, Sandbox, SandboxError};
 
@@ -51,7 +50,7 @@ exec unshare -Ur sh -c '{forbid}; exec {real} "$@"' sh "$@"
     }
 
     fn run(&self, sandbox: &Sandbox, script: &str) -> Result<String, SandboxError> {
-        let ran = self.world.try_run(sandbox, &self.world.profile(), script, Stdio::null())?;
+        let ran = self.world.try_run(sandbox, &self.world.profile(), script, None)?;
         Ok(ran.output)
     }
 }

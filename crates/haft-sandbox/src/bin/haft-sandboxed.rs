@@ -2,8 +2,9 @@
 
 use std::env;
 use std::ffi::OsString;
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, ExitStatus, Stdio};
+use std::process::{Command, ExitCode, ExitStatus};
 use std::time::Instant;
 
 use haft_sandbox::{HostGrant, Level, Limits, Network, Profile, Program, Sandbox, Temp};
@@ -120,12 +121,10 @@ fn confined(
     let suggested = profile.suggested_env(sandbox.level());
     env.extend(suggested.into_iter().map(|(name, value)| (name.into(), value.into())));
     let program = Program { program, args, env, cwd };
-    let confined = sandbox.command(profile, &program).map_err(|error| error.to_string())?;
+    let input = std::io::stdin().as_fd().try_clone_to_owned().map_err(|error| error.to_string())?;
+    let confined = sandbox.command_reading(input, profile, &program).map_err(|error| error.to_string())?;
     let (mut command, watch) = confined.into_parts();
-    let mut child = command
-        .stdin(Stdio::inherit())
-        .spawn()
-        .map_err(|error| format!("the helper could not be started: {error}"))?;
+    let mut child = command.spawn().map_err(|error| format!("the helper could not be started: {error}"))?;
     drop(command);
     let status = child.wait().map_err(|error| error.to_string())?;
     let finished = watch.finish().map_err(|error| error.to_string())?;

@@ -53,7 +53,7 @@ fn try_become_it(spec: &Spec, wrapping: Wrapping<'_>, results: &OwnedFd) -> std:
     command.args(arguments(spec, guard, &me)).arg("--").arg(&me).args([helper::INNER, helper::BUILD]);
     let kept = vec![instruction, results, stderr];
     command.args(kept.iter().map(|fd| fd.as_raw_fd().to_string()));
-    sys::inherit(&mut command, kept, ());
+    sys::inherit(&mut command, kept);
     sys::unblock_signals()?;
     Ok(command.env_clear().exec())
 }

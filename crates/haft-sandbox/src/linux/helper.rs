@@ -1,7 +1,7 @@
 //! Where the second process starts: this code in a process that does nothing but set a sandbox up.
 //!
 //! Between fork and exec a process with threads may do next to nothing. So a program with this code is started, alone
-//! and with an empty environment, and the instruction comes by a descriptor. Which program it is says `program.rs`;
+//! and with an empty environment, and the instruction comes over its standard input. Which program it is says `program.rs`;
 //! it is told the build that started it, and does nothing for another one than its own.
 
 use std::ffi::{OsStr, OsString};
@@ -12,12 +12,12 @@ use std::os::unix::net::UnixStream;
 
 use rustix::event::{PollFd, PollFlags, poll};
 
-use super::confine;
 use super::guard::Guard;
 use super::supervise::{self, Ended};
 use super::sys::{self, Signals};
 use super::told::Told;
 use super::wire::Wire;
+use super::{confine, handed};
 use crate::profile::Access;
 use crate::report::Level;
 use crate::spec::Spec;
@@ -29,9 +29,6 @@ pub(super) const INNER: &str = "__haft-sandbox-inner";
 
 /// What this is built of. A helper of another build may understand its instruction otherwise than it is meant.
 pub(crate) const BUILD: &str = env!("HAFT_SANDBOX_BUILD");
-
-/// What is sent over the channel when the instruction is there.
-pub(super) const GO: u8 = b'!';
 
 /// How the helper ends when nothing was run. The reason is told over the channel.
 const NOT_RUN: i32 = 125;
@@ -49,7 +46,7 @@ pub(crate) fn become_helper() {
     };
     let build = args.next();
     let args: Vec<OsString> = args.collect();
-    let done = if build.is_some_and(|build| build == BUILD) { run(&args) } else { refuse(&args) };
+    let done = if build.is_some_and(|build| build == BUILD) { run(&args) } else { refuse() };
     if let Err(error) = done {
         // Nobody to tell over the channel: somebody typed this.
         writeln!(io::stderr(), "this is started by haft itself: {error}").ok();
@@ -58,24 +55,25 @@ pub(crate) fn become_helper() {
 }
 
 /// Tells that nothing was done. How a setup that failed is told must stay the same in every build.
-fn refuse(args: &[OsString]) -> io::Result<()> {
-    let [instruction, result] = descriptors(args.get(..2).unwrap_or(args))?;
-    drop(instruction);
-    tell(
-        &mut File::from(result),
-        &[Told::Setup(format!("the helper is of another build of haft ({BUILD})"))],
-    );
+fn refuse() -> io::Result<()> {
+    tell(&mut channel()?, &[Told::Setup(format!("the helper is of another build of haft ({BUILD})"))]);
     Ok(())
 }
 
-fn outer(args: &[OsString]) -> io::Result<()> {
-    let [instruction, channel] = descriptors(args)?;
-    let mut channel = UnixStream::from(channel);
+/// The channel to whoever started this, which is the standard input until that is read for good.
+fn channel() -> io::Result<UnixStream> {
+    let stdin = rustix::stdio::stdin();
+    rustix::net::sockopt::socket_type(stdin)?;
+    let channel = rustix::io::fcntl_dupfd_cloexec(stdin, 3)?;
+    rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
+    Ok(channel.into())
+}
+
+fn outer(_args: &[OsString]) -> io::Result<()> {
+    let mut channel = channel()?;
     sys::close_on_exec_from(3)?;
     let signals = sys::take_signals()?;
-    if !is_told_to_go(&channel, &signals)? {
-        sys::exit_now(0);
-    }
+    let Some(instruction) = told_to_go(&channel, &signals)? else { sys::exit_now(0) };
     let ran = understood(instruction)
         .and_then(|spec| Ok((spec.program.is_none(), run(&spec, &channel, &signals)?)));
     match ran {
@@ -96,9 +94,10 @@ fn outer(args: &[OsString]) -> io::Result<()> {
     }
 }
 
-/// Waits for the instruction; `false` if whoever was to give it is gone. What is signalled until then is not meant for
-/// the command: at a terminal, whoever interrupts something else interrupts this process too.
-fn is_told_to_go(mut channel: &UnixStream, signals: &Signals) -> io::Result<bool> {
+/// Waits for the instruction and for what the command is to read; nothing if whoever was to give it is gone. What is
+/// signalled until then is not meant for the command: at a terminal, whoever interrupts something else interrupts this
+/// process too.
+fn told_to_go(channel: &UnixStream, signals: &Signals) -> io::Result<Option<OwnedFd>> {
     loop {
         let mut fds = [PollFd::new(signals, PollFlags::IN), PollFd::new(channel, PollFlags::IN)];
         rustix::io::retry_on_intr(|| poll(&mut fds, None))?;
@@ -107,8 +106,12 @@ fn is_told_to_go(mut channel: &UnixStream, signals: &Signals) -> io::Result<bool
         if on_signals {
             signals.next()?;
         } else if on_channel {
-            let mut word = [0];
-            return Ok(channel.read(&mut word)? == 1 && word == [GO]);
+            let mut given = handed::take(channel)?.into_iter();
+            let instruction = given.next();
+            if let Some(input) = given.next() {
+                rustix::stdio::dup2_stdin(input)?;
+            }
+            return Ok(instruction);
         }
     }
 }

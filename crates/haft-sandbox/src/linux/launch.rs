@@ -2,55 +2,50 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use rustix::fs::{MemfdFlags, memfd_create};
 
 use super::program::Helper;
 use super::told::Told;
 use super::wire::Wire;
-use super::{helper, sys};
+use super::{handed, helper};
 use crate::spec::{Failure, Heard, Spec};
 
 /// The command that starts a helper, and the way to tell it what to run, before or after it is started.
+///
+/// The channel is its standard input, and everything else comes over the channel: so nothing is to be done between fork
+/// and exec, and the system need not copy this process, which may be large, to start a small one.
 pub(crate) fn idle(program: &Helper) -> io::Result<(Command, Idle)> {
-    let instruction = File::from(memfd_create("haft-sandbox", MemfdFlags::CLOEXEC)?);
     let (channel, theirs) = UnixStream::pair()?;
-    let kept = vec![OwnedFd::from(instruction.try_clone()?), OwnedFd::from(theirs)];
     let mut command = Command::new(program.program());
-    command.args([helper::OUTER, helper::BUILD]).args(kept.iter().map(|fd| fd.as_raw_fd().to_string()));
-    command.env_clear().current_dir("/").stdin(Stdio::null());
-    sys::inherit(&mut command, kept, program.clone());
-    Ok((command, Idle { instruction, channel }))
+    command.args([helper::OUTER, helper::BUILD]).env_clear().current_dir("/").stdin(OwnedFd::from(theirs));
+    Ok((command, Idle { channel }))
 }
 
 /// The instruction as a file in memory.
 pub(super) fn instruction(spec: &Spec) -> io::Result<OwnedFd> {
-    let mut file = File::from(memfd_create("haft-sandbox", MemfdFlags::CLOEXEC)?);
-    write(spec, &mut file)?;
-    Ok(file.into())
-}
-
-fn write(spec: &Spec, instruction: &mut File) -> io::Result<()> {
     let mut bytes = Vec::new();
     spec.put(&mut bytes);
-    instruction.write_all(&bytes)
+    let mut file = File::from(memfd_create("haft-sandbox", MemfdFlags::CLOEXEC)?);
+    file.write_all(&bytes)?;
+    Ok(file.into())
 }
 
 /// A helper that waits for its instruction. It ends when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Idle {
-    instruction: File,
     channel: UnixStream,
 }
 
 impl Idle {
-    /// Has the helper run something. Fails if it is gone.
-    pub(crate) fn instruct(mut self, spec: &Spec) -> io::Result<Watch> {
-        write(spec, &mut self.instruction)?;
-        self.channel.write_all(&[helper::GO])?;
+    /// Has the helper run something that reads from `input`, or finds nothing to read. Fails if it is gone.
+    pub(crate) fn instruct(self, spec: &Spec, input: Option<OwnedFd>) -> io::Result<Watch> {
+        let given: Vec<OwnedFd> = [instruction(spec)?].into_iter().chain(input).collect();
+        let given: Vec<_> = given.iter().map(OwnedFd::as_fd).collect();
+        handed::give(&self.channel, &given)?;
         Ok(Watch(self.channel))
     }
 }

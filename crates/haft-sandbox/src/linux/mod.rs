@@ -6,6 +6,7 @@ mod confine;
 mod device;
 mod embedded;
 mod guard;
+mod handed;
 mod helper;
 mod identity;
 mod init;

@@ -99,7 +99,7 @@ fn nothing() -> Program {
 fn run(helper: &Helper, spec: &Spec) -> Result<(), String> {
     let result = (|| {
         let (mut command, idle) = launch::idle(helper)?;
-        let watch = idle.instruct(spec)?;
+        let watch = idle.instruct(spec, None)?;
         let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status()?;
         Ok::<_, std::io::Error>((status, watch.told()?))
     })();

@@ -10,7 +10,7 @@ use std::fs::{self, File, Metadata};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::OnceLock;
 
 use rustix::fs::{Mode, OFlags, open, openat};
 
@@ -58,7 +58,7 @@ pub(crate) enum Helper {
     /// Whatever is there when it is started.
     At(PathBuf),
     /// Exactly this file.
-    Held(Arc<Held>),
+    Held(&'static Held),
 }
 
 /// A program that is held open.
@@ -70,7 +70,7 @@ pub(crate) struct Held {
 }
 
 impl Helper {
-    /// What to start. It is only right as long as this value lives.
+    /// What to start.
     pub(super) fn program(&self) -> PathBuf {
         match self {
             Helper::At(path) => path.clone(),
@@ -131,8 +131,14 @@ impl Made {
     }
 }
 
-/// The small helper that lies in the directory of this program, or why there is none to use.
+/// The small helper that lies in the directory of this program, or why there is none to use. It is looked for once, and
+/// held as long as this process lives: a command that is to start it may be kept for however long.
 fn beside() -> Result<Helper, String> {
+    static FOUND: OnceLock<Result<Held, String>> = OnceLock::new();
+    FOUND.get_or_init(found_beside).as_ref().map(Helper::Held).map_err(String::clone)
+}
+
+fn found_beside() -> Result<Held, String> {
     let own = fs::read_link(THIS_PROGRAM).map_err(|error| format!("this program is not found: {error}"))?;
     let directory = own.parent().ok_or("this program is in no directory")?;
     let path = directory.join(BESIDE);
@@ -144,7 +150,7 @@ fn beside() -> Result<Helper, String> {
     let found = (directory.metadata(), file.metadata());
     let (Ok(directory), Ok(found)) = found else { return Err(format!("{} is gone", path.display())) };
     judged(&directory, &found).map_err(|why| format!("{} {why}", path.display()))?;
-    Ok(Helper::Held(Arc::new(Held { path, file, made: Made::of(&found) })))
+    Ok(Held { path, file, made: Made::of(&found) })
 }
 
 /// Whether a program may be trusted as the one that it lies beside.

@@ -6,17 +6,13 @@
 use std::collections::BTreeSet;
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
-use std::os::fd::OwnedFd;
+use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
-    SendFlags, recvmsg, sendmsg,
-};
-
+use super::handed;
 use crate::hosts::{HostGrant, grant_for};
 use crate::profile::PROXY_PORT;
 
@@ -36,29 +32,13 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
 /// Listens on the loopback of this network and hands the socket over, to be served from outside.
 pub(super) fn listen(supervisor: &UnixStream) -> io::Result<()> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, PROXY_PORT))?;
-    let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-    let mut attached = SendAncillaryBuffer::new(&mut space);
-    let fds = [std::os::fd::AsFd::as_fd(&listener)];
-    if !attached.push(SendAncillaryMessage::ScmRights(&fds)) {
-        return Err(io::Error::other("the socket cannot be attached"));
-    }
-    sendmsg(supervisor, &[io::IoSlice::new(b"!")], &mut attached, SendFlags::empty())?;
-    Ok(())
+    handed::give(supervisor, &[listener.as_fd()])
 }
 
 /// Takes the socket that [`listen`] hands over; nothing if the other side is gone.
 fn taken(init: &UnixStream) -> io::Result<TcpListener> {
-    let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-    let mut attached = RecvAncillaryBuffer::new(&mut space);
-    let mut byte = [0];
-    let mut into = [io::IoSliceMut::new(&mut byte)];
-    recvmsg(init, &mut into, &mut attached, RecvFlags::CMSG_CLOEXEC)?;
-    let mut messages = attached.drain();
-    let fd: Option<OwnedFd> = messages.find_map(|message| match message {
-        RecvAncillaryMessage::ScmRights(mut fds) => fds.next(),
-        _ => None,
-    });
-    fd.map(TcpListener::from).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+    let handed = handed::take(init)?.into_iter().next();
+    handed.map(TcpListener::from).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
 }
 
 /// Serves a command until this process ends.

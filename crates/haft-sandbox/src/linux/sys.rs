@@ -153,13 +153,9 @@ pub(super) fn exit_now(code: i32) -> ! {
 }
 
 /// Lets the program that `command` starts inherit `kept`, and nobody else: the descriptors stay closed on
-/// exec in this process, so another thread that starts a program meanwhile does not pass them on. What the command
-/// needs to be started at all, `held`, lives as long as it.
-pub(super) fn inherit(command: &mut Command, kept: Vec<OwnedFd>, held: impl Send + Sync + 'static) {
-    let keep = move || {
-        let _alive = &held;
-        kept.iter().try_for_each(|fd| keep_open(fd.as_raw_fd()))
-    };
+/// exec in this process, so another thread that starts a program meanwhile does not pass them on.
+pub(super) fn inherit(command: &mut Command, kept: Vec<OwnedFd>) {
+    let keep = move || kept.iter().try_for_each(|fd| keep_open(fd.as_raw_fd()));
     // SAFETY: the closure only calls `fcntl`, which may be called between fork and exec, and allocates nothing.
     unsafe { command.pre_exec(keep) };
 }

@@ -4,8 +4,9 @@
 
 use std::fs;
 use std::io::Read;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::OnceLock;
 
 use haft_sandbox::{Finished, Level, Profile, Program, Sandbox, SandboxError};
@@ -87,8 +88,7 @@ impl World {
     }
 
     pub(crate) fn run(&self, profile: &Profile, script: &str) -> Ran {
-        self.try_run(machine(), profile, script, Stdio::null())
-            .unwrap_or_else(|error| panic!("{script}: {error}"))
+        self.try_run(machine(), profile, script, None).unwrap_or_else(|error| panic!("{script}: {error}"))
     }
 
     pub(crate) fn try_run(
@@ -96,13 +96,17 @@ impl World {
         sandbox: &Sandbox,
         profile: &Profile,
         script: &str,
-        stdin: Stdio,
+        stdin: Option<OwnedFd>,
     ) -> Result<Ran, SandboxError> {
         use std::os::unix::process::ExitStatusExt;
-        let (mut command, watch) = sandbox.command(profile, &self.program(script))?.into_parts();
+        let program = self.program(script);
+        let confined = match stdin {
+            Some(stdin) => sandbox.command_reading(stdin, profile, &program),
+            None => sandbox.command(profile, &program),
+        };
+        let (mut command, watch) = confined?.into_parts();
         let (mut output, writer) = std::io::pipe().unwrap();
-        let mut child =
-            command.stdin(stdin).stdout(writer.try_clone().unwrap()).stderr(writer).spawn().unwrap();
+        let mut child = command.stdout(writer.try_clone().unwrap()).stderr(writer).spawn().unwrap();
         drop(command);
         let mut text = Vec::new();
         output.read_to_end(&mut text).unwrap();

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::io::{self, PipeReader, PipeWriter};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::Child;
 use std::time::{Duration, Instant};
 
 use haft_sandbox::{Program, SandboxError, Watch};
@@ -130,12 +130,11 @@ impl Hosting {
         let all = self.processes.environment.iter().cloned().chain(suggested).chain(env).collect();
         let directory: &Path = self.workspace.directory();
         let program = Program { program: program.into(), args, env: all, cwd: directory.to_owned() };
-        let (mut starting, watch) = sandbox.command(&profile, &program)?.into_parts();
         let (taken, input) = io::pipe()?;
+        let (mut starting, watch) = sandbox.command_reading(taken, &profile, &program)?.into_parts();
         let (output, printed) = io::pipe()?;
         let (words, said) = io::pipe()?;
-        starting.stdin(Stdio::from(taken)).stdout(printed).stderr(said);
-        let child = starting.spawn()?;
+        let child = starting.stdout(printed).stderr(said).spawn()?;
         // Its ends of the pipes must be the only ones.
         drop(starting);
         Ok(Hosted { input, output, words, held: Held { child, watch: Some(watch) } })

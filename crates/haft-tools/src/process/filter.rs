@@ -2,7 +2,7 @@
 
 use std::io::{self, PipeReader, Read, Write};
 use std::path::Path;
-use std::process::{ExitStatus, Stdio};
+use std::process::ExitStatus;
 use std::time::Duration;
 
 use haft_sandbox::{Profile, Program, SandboxError};
@@ -61,12 +61,12 @@ impl Processes {
         let profile = self.looking(writable, &readable);
         let suggested = profile.suggested_env(self.sandbox().level());
         program.env.extend(suggested.into_iter().map(|(name, value)| (name.into(), value.into())));
-        let (prepared, watch) = self.sandbox().command(&profile, &program)?.into_parts();
         let (taken, mut given) = io::pipe()?;
+        let (prepared, watch) = self.sandbox().command_reading(taken, &profile, &program)?.into_parts();
         let (printed, out) = io::pipe()?;
         let (said, err) = io::pipe()?;
         let mut starting = tokio::process::Command::from(prepared);
-        starting.stdin(Stdio::from(taken)).stdout(out).stderr(err).kill_on_drop(true);
+        starting.stdout(out).stderr(err).kill_on_drop(true);
         let mut child = starting.spawn()?;
         // Its ends of the pipes must be the only ones.
         drop(starting);

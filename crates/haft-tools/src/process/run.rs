@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -84,7 +83,7 @@ impl Processes {
         let profile = haft_sandbox::Profile::read_only();
         let (prepared, watch) = self.sandbox().command(&profile, &program).ok()?.into_parts();
         let mut reading = tokio::process::Command::from(prepared);
-        reading.stdin(Stdio::null()).kill_on_drop(true);
+        reading.kill_on_drop(true);
         let output = tokio::time::timeout(READING, reading.output()).await.ok()?.ok()?;
         watch.finish().ok()?;
         let code = output.status.code().filter(|code| *code != 0)?;

@@ -2,7 +2,7 @@
 
 use std::io::{self, PipeReader, PipeWriter};
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::Child;
 
 use haft_sandbox::{Network, Program, Watch};
 
@@ -35,12 +35,11 @@ impl Processes {
         }
         let suggested = profile.suggested_env(self.sandbox().level());
         program.env.extend(suggested.into_iter().map(|(name, value)| (name.into(), value.into())));
-        let (mut starting, watch) = self.sandbox().command(&profile, &program)?.into_parts();
         let (taken, input) = io::pipe()?;
+        let (mut starting, watch) = self.sandbox().command_reading(taken, &profile, &program)?.into_parts();
         let (output, printed) = io::pipe()?;
         let (words, said) = io::pipe()?;
-        starting.stdin(Stdio::from(taken)).stdout(printed).stderr(said);
-        let child = starting.spawn()?;
+        let child = starting.stdout(printed).stderr(said).spawn()?;
         // Its ends of the pipes must be the only ones.
         drop(starting);
         Ok(Serving { child, watch, input, output, words })

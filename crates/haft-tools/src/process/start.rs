@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::process::Stdio;
 use std::sync::Arc;
 
 use haft::permission::Permit;
@@ -45,7 +44,7 @@ pub(crate) enum Streams {
 
 /// The ends of a command's streams: theirs for the process, ours to hear it and to send to it.
 struct Ends {
-    input: Stdio,
+    input: Option<OwnedFd>,
     output: OwnedFd,
     printed: OwnedFd,
     source: Source,
@@ -93,10 +92,14 @@ impl Processes {
         program: &Program,
         streams: Streams,
     ) -> Result<(Manned, Source), RunError> {
-        let (mut starting, watch) = self.sandbox().command(profile, program)?.into_parts();
         let Ends { input, output, printed, source } = ends(streams).map_err(RunError::Start)?;
+        let confined = match input {
+            Some(input) => self.sandbox().command_reading(input, profile, program)?,
+            None => self.sandbox().command(profile, program)?,
+        };
+        let (mut starting, watch) = confined.into_parts();
         let also = output.try_clone().map_err(RunError::Start)?;
-        let child = starting.stdin(input).stdout(output).stderr(also).spawn().map_err(RunError::Start)?;
+        let child = starting.stdout(output).stderr(also).spawn().map_err(RunError::Start)?;
         // The helper's ends of the streams must be the only ones.
         drop(starting);
         Ok((Manned { child, watch, printed }, source))
@@ -107,7 +110,7 @@ fn ends(streams: Streams) -> io::Result<Ends> {
     if streams == Streams::Terminal {
         let (ours, theirs) = terminal::open()?;
         without_blocking(&ours)?;
-        let (input, source) = (Stdio::from(theirs.try_clone()?), Source::Terminal(ours.try_clone()?));
+        let (input, source) = (Some(theirs.try_clone()?), Source::Terminal(ours.try_clone()?));
         return Ok(Ends { input, output: theirs, printed: ours, source });
     }
     let (printed, output) = io::pipe()?;
@@ -117,9 +120,9 @@ fn ends(streams: Streams) -> io::Result<Ends> {
             let (reads, sink) = io::pipe()?;
             without_blocking(&sink)?;
             let inode = fstat(&sink)?.st_ino;
-            (Stdio::from(reads), Source::Pipe { sink: sink.into(), inode })
+            (Some(reads.into()), Source::Pipe { sink: sink.into(), inode })
         }
-        Streams::Deaf | Streams::Terminal => (Stdio::null(), Source::Nothing),
+        Streams::Deaf | Streams::Terminal => (None, Source::Nothing),
     };
     Ok(Ends { input, output: output.into(), printed: printed.into(), source })
 }
