@@ -8,6 +8,7 @@ mod desk;
 mod events;
 mod faulty;
 mod further_models;
+mod host_program;
 mod logins;
 mod messages;
 mod streams;
@@ -33,6 +34,7 @@ use desk::CliDesk;
 pub(crate) use events::{Telling, tell};
 pub(crate) use faulty::{warn_of_faulty, why_missing};
 pub(crate) use further_models::further_models;
+pub(crate) use host_program::beside as host_beside;
 pub(crate) use logins::{Logins, info};
 
 /// Variables that leave all of them out.

@@ -63,6 +63,7 @@ mod spec;
 pub use defaults::{DIRECTORIES, FILES, secrets};
 pub use error::SandboxError;
 pub use hosts::{HostGrant, NoHost, is_public};
+pub use os::Beside;
 pub use profile::{Absent, Access, Caches, Limits, Network, Profile, Protected, Temp};
 pub use refusal::{Refusal, refusals};
 pub use report::{Level, Mechanism, Report, State};

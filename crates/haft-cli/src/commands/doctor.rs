@@ -51,6 +51,7 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal) -> Result<Exit, F
         Finding::new("tools", tools(&setting).await),
         Finding::new("store", store(&setting)),
         sandbox(&setting),
+        Finding::new("plugins", plugins(&setting)),
     ];
     findings.splice(0..0, fault);
     findings.extend(skills(&setting));
@@ -94,6 +95,15 @@ fn sandbox(setting: &Setting) -> Finding {
         _ => "",
     };
     Finding { about: "sandbox", ok: true, text: format!("{}{configured}", sandbox.report()) }
+}
+
+/// What would run the code of plugins in the embedded engine.
+fn plugins(setting: &Setting) -> Result<String, Failure> {
+    let is_writable = !crate::environment::processes(setting)?.has_helper;
+    Ok(match crate::plugins::host_beside(is_writable) {
+        Ok(path) => format!("run by {}", path.display()),
+        Err(why) => format!("run by haft itself (haft-host would start sooner: {why})"),
+    })
 }
 
 /// The skills that are found. One that cannot be read is a mistake of its author, but must be known.

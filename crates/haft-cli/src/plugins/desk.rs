@@ -15,9 +15,9 @@ use haft_plugin::{
 use haft_tools::hosting::{Fetching, FileDone, FileOp, FileProblem, Held, HostStart, Hosting, HostingError};
 use serde_json::{Value, json};
 
-use super::Answering;
 use super::credentials::Unrenewed;
 use super::streams::Streams;
+use super::{Answering, host_program};
 use crate::config::GUARDED;
 use crate::terminal::Terminal;
 
@@ -54,7 +54,8 @@ impl CliDesk {
         let mut readable = program.readable.clone();
         let (binary, args): (PathBuf, Vec<OsString>) = match program.engine {
             Engine::Embedded => {
-                let own = std::env::current_exe().map_err(lost)?;
+                let beside = host_program::beside(self.hosting.are_programs_beside_writable());
+                let own = beside.or_else(|_| std::env::current_exe()).map_err(lost)?;
                 let roots = self.hosting.roots();
                 let roots = if roots.is_empty() { roots } else { [roots, readable.clone()].concat() };
                 let mut args = vec![haft_plugin::HOST_COMMAND.into(), self.memory_bytes.to_string().into()];

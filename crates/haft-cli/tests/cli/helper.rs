@@ -1,63 +1,27 @@
 //! `haft-helper`: used where it lies beside haft and is of the same build; haft alone does without it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
-use crate::support::{HAFT, Place, Ran, ran};
+use crate::installed::Installed;
+use crate::support::{HAFT, ran};
 
 const HELPER: &str = env!("CARGO_BIN_EXE_haft-helper");
 
 /// Prints which program started it.
 const WHO: &str = "command=readlink /proc/$PPID/exe";
 
-/// A directory to install haft into.
-struct Installed {
-    place: Place,
-}
-
-impl Installed {
-    fn new(programs: &[(&str, &str)]) -> Installed {
-        let installed = Installed { place: Place::new() };
-        installed.place.global_config(r#"{ "sandbox": "off" }"#);
-        programs.iter().for_each(|(from, name)| installed.install(Path::new(from), name));
-        installed
-    }
-
-    fn at(&self, name: &str) -> PathBuf {
-        self.place.outside().join(name)
-    }
-
-    /// As `install` does it: the old file stays what it is. By another process, since what this one has open for
-    /// writing, a test beside this one may keep from being run.
-    fn install(&self, from: &Path, name: &str) {
-        let made = Command::new("install").arg(from).arg(self.at(name)).status();
-        assert!(made.unwrap().success());
-    }
-
-    fn run(&self, args: &[&str]) -> Ran {
-        ran(self.command(args).output().unwrap())
-    }
-
-    fn command(&self, args: &[&str]) -> Command {
-        let plain = self.place.command(args);
-        let mut command = Command::new(self.at("haft"));
-        command.args(args).current_dir(self.place.ws()).env_clear();
-        command.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        command
-    }
-
-    /// The name of the program that starts commands.
-    fn who(&self) -> String {
-        let told = self.run(&["call", "bash", WHO, "description=d", "--yes"]);
-        assert_eq!(told.code, 0, "{} {}", told.out, told.err);
-        Path::new(told.out.trim()).file_name().unwrap().to_string_lossy().into_owned()
-    }
+/// The name of the program that starts commands.
+fn who(installed: &Installed) -> String {
+    let told = installed.run(&["call", "bash", WHO, "description=d", "--yes"]);
+    assert_eq!(told.code, 0, "{} {}", told.out, told.err);
+    Path::new(told.out.trim()).file_name().unwrap().to_string_lossy().into_owned()
 }
 
 #[test]
 fn no_helper_is_looked_for_where_commands_may_write() {
     let installed = Installed::new(&[(HAFT, "haft"), (HELPER, "haft-helper")]);
-    assert_eq!(installed.who(), "haft-helper");
+    assert_eq!(who(&installed), "haft-helper");
     // The same two, in the project that haft is started in.
     let mut haft = Command::new(installed.at("haft"));
     let plain = installed.place.command(&["call", "bash", WHO, "description=d", "--yes"]);
@@ -70,8 +34,8 @@ fn no_helper_is_looked_for_where_commands_may_write() {
 #[test]
 fn the_helper_beside_haft_is_used() {
     let installed = Installed::new(&[(HAFT, "haft"), (HELPER, "haft-helper")]);
-    assert_eq!(installed.who(), "haft-helper");
-    assert_eq!(installed.who(), "haft-helper", "also where it is remembered");
+    assert_eq!(who(&installed), "haft-helper");
+    assert_eq!(who(&installed), "haft-helper", "also where it is remembered");
     let told = installed.run(&["doctor"]);
     assert!(told.out.contains(&format!("helper: {}", installed.at("haft-helper").display())), "{}", told.out);
     // One of another build, as while an upgrade is under way.
@@ -87,17 +51,17 @@ fn the_helper_beside_haft_is_used() {
     let changed = installed.at("changed");
     std::fs::write(&changed, other).unwrap();
     installed.install(&changed, "haft-helper");
-    assert_eq!(installed.who(), "haft");
-    assert_eq!(installed.who(), "haft", "also where it is remembered");
+    assert_eq!(who(&installed), "haft");
+    assert_eq!(who(&installed), "haft", "also where it is remembered");
     assert!(installed.run(&["doctor"]).out.contains("another build"));
     installed.install(Path::new(HELPER), "haft-helper");
-    assert_eq!(installed.who(), "haft-helper");
+    assert_eq!(who(&installed), "haft-helper");
 }
 
 #[test]
 fn haft_alone_does_without_it() {
     let installed = Installed::new(&[(HAFT, "haft")]);
-    assert_eq!(installed.who(), "haft");
+    assert_eq!(who(&installed), "haft");
     // Nothing of the directory it works in is a helper.
     installed.place.file("haft-helper", "#!/bin/sh\ntouch stolen\n");
     let file = installed.place.ws().join("haft-helper");

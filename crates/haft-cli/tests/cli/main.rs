@@ -16,6 +16,8 @@ mod faulty_config;
 mod formatters;
 mod grants;
 mod helper;
+mod host;
+mod installed;
 mod language_servers;
 mod models;
 mod outputs;

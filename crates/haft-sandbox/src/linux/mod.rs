@@ -1,5 +1,6 @@
 //! The sandbox on Linux. `helper` is where the second process starts; `supervise` stays outside, `init` goes in.
 
+mod beside;
 mod bubblewrap;
 mod caches;
 mod confine;
@@ -30,6 +31,7 @@ mod told;
 mod view;
 mod wire;
 
+pub use beside::Beside;
 pub(crate) use bubblewrap::installed as bubblewrap;
 pub(crate) use helper::{BUILD, become_helper};
 pub(crate) use launch::{Idle, Watch, idle};

@@ -106,6 +106,11 @@ impl Hosting {
         self.processes.on_path(name)
     }
 
+    /// Whether commands may write where this program lies, so that what lies beside it may be theirs.
+    pub fn are_programs_beside_writable(&self) -> bool {
+        !self.processes.has_helper
+    }
+
     /// Where the code of a host may read by itself; nothing where it may read everything.
     pub fn roots(&self) -> Vec<PathBuf> {
         if self.processes.confinement.profile == ProfileName::FullAccess {
