@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,13 +14,13 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::fault::Fault;
 use crate::files::{self, Places};
-use crate::seal::Seal;
+use crate::seal::{Seal, pieces};
 use crate::store::JournalBounds;
 
 /// Larger images have files of their own.
 const INLINE_BYTES_MAX: u64 = 128 << 10;
-/// So much of an image is written at a time.
-const PIECE_BYTES: usize = 128 << 10;
+/// What the names of images end in that are sealed piece by piece. Those of earlier versions have no such end.
+const IN_PIECES: &str = ".pieces";
 /// The start of the name of a file that is still being written.
 const UNFINISHED: &str = ".unfinished-";
 
@@ -82,10 +82,7 @@ pub(crate) fn find(connection: &Connection, places: &Places, digest: String) -> 
             (bytes.unsigned_abs(), Some(Arc::new(content)))
         }
         Some((bytes, None)) => {
-            let path = path_of(&places.images, &digest).filter(|path| path.exists());
-            let seal = Seal::of(places)?;
-            let shelved =
-                path.map(|path| Arc::new(Shelved { path, digest: digest.clone(), seal }) as Arc<dyn Reopen>);
+            let shelved = shelved(places, &digest)?.map(|shelved| Arc::new(shelved) as Arc<dyn Reopen>);
             (bytes.unsigned_abs(), shelved)
         }
     };
@@ -154,7 +151,9 @@ pub(crate) fn tidy(connection: &Connection, places: &Places) -> Result<u64, Faul
     for shelf in fs::read_dir(&places.images)?.filter_map(Result::ok) {
         let Ok(entries) = fs::read_dir(shelf.path()) else { continue };
         for entry in entries.filter_map(Result::ok) {
-            let is_known = entry.file_name().to_str().is_some_and(|name| known.contains(name));
+            let name = entry.file_name();
+            let digest = name.to_str().map(|name| name.strip_suffix(IN_PIECES).unwrap_or(name));
+            let is_known = digest.is_some_and(|digest| known.contains(digest));
             if !is_known {
                 files::remove(&entry.path())?;
                 removed += 1;
@@ -182,17 +181,25 @@ fn lock_file(places: &Places) -> io::Result<File> {
 }
 
 /// The file of an image. Only a digest becomes part of a path.
-fn path_of(images: &Path, digest: &str) -> Option<PathBuf> {
+fn path_of(images: &Path, digest: &str, end: &str) -> Option<PathBuf> {
     let is_digest = digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit());
-    is_digest.then(|| images.join(&digest[..2]).join(digest))
+    is_digest.then(|| images.join(&digest[..2]).join(format!("{digest}{end}")))
+}
+
+/// The image that a file holds, if there is one.
+fn shelved(places: &Places, digest: &str) -> io::Result<Option<Shelved>> {
+    let file = |end| path_of(&places.images, digest, end).filter(|path| path.exists());
+    let found = file(IN_PIECES).map(|path| (path, true)).or_else(|| Some((file("")?, false)));
+    let Some((path, is_in_pieces)) = found else { return Ok(None) };
+    Ok(Some(Shelved { path, is_in_pieces, digest: digest.to_owned(), seal: Seal::of(places)? }))
 }
 
 /// Writes an image, so that it is whole and on the disk under its name, or not there at all.
 fn write(images: &Path, seal: &Seal, image: &Image, content: &dyn Reopen) -> io::Result<()> {
     let Image { digest, bytes, .. } = image;
-    let path =
-        path_of(images, digest).ok_or_else(|| io::Error::other("an image has no digest for a name"))?;
-    if fs::metadata(&path).is_ok_and(|known| known.len() == *bytes) {
+    let path = path_of(images, digest, IN_PIECES);
+    let path = path.ok_or_else(|| io::Error::other("an image has no digest for a name"))?;
+    if fs::metadata(&path).is_ok_and(|known| known.len() == pieces::sealed_bytes(*bytes)) {
         return Ok(());
     }
     let shelf = path.parent().unwrap_or(images);
@@ -205,11 +212,11 @@ fn write(images: &Path, seal: &Seal, image: &Image, content: &dyn Reopen) -> io:
         let mut file = files::private_file(&unfinished)?;
         match content.in_memory() {
             // What is in memory is what was digested.
-            Some(bytes) => copy(seal.reader(digest, bytes), &mut file)?,
+            Some(bytes) => pieces::seal(seal, digest, bytes, &mut file)?,
             None => {
                 let mut hasher = blake3::Hasher::new();
                 let digested = Digested { inner: content.open()?, hasher: &mut hasher };
-                copy(seal.reader(digest, digested), &mut file)?;
+                pieces::seal(seal, digest, digested, &mut file)?;
                 if hasher.finalize().to_hex().as_str() != digest.as_str() {
                     return Err(io::Error::other("the file changed while it was being kept; try again"));
                 }
@@ -224,19 +231,6 @@ fn write(images: &Path, seal: &Seal, image: &Image, content: &dyn Reopen) -> io:
         let _stays = files::remove(&unfinished);
     }
     written
-}
-
-/// Copies in large pieces, which are digested and written faster than small ones.
-fn copy(mut from: impl Read, to: &mut File) -> io::Result<()> {
-    let mut piece = vec![0; PIECE_BYTES];
-    loop {
-        match from.read(&mut piece) {
-            Ok(0) => return Ok(()),
-            Ok(read) => to.write_all(&piece[..read])?,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
 }
 
 /// Digests what is read.
@@ -256,16 +250,53 @@ impl<R: Read> Read for Digested<'_, R> {
 /// An image in a file of its own.
 struct Shelved {
     path: PathBuf,
+    is_in_pieces: bool,
     digest: String,
     seal: Seal,
 }
 
 impl Reopen for Shelved {
     fn open(&self) -> io::Result<Box<dyn Read + Send + '_>> {
-        Ok(Box::new(self.seal.reader(&self.digest, File::open(&self.path)?)))
+        let file = File::open(&self.path)?;
+        Ok(match self.is_in_pieces {
+            true => Box::new(pieces::Opened::new(&self.seal, &self.digest, file)?),
+            false => Box::new(self.seal.reader(&self.digest, file)),
+        })
     }
 }
 
 fn sql_size(bytes: u64) -> i64 {
     i64::try_from(bytes).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_earlier_version_kept_is_still_read() {
+        let directory = tempfile::tempdir().unwrap();
+        let places = Places::in_dir(directory.path());
+        fs::create_dir(&places.run).unwrap();
+        let seal = Seal::of(&places).unwrap();
+        let text = b"kept ".repeat(100_000);
+        let digest = blake3::hash(&text).to_hex().to_string();
+        assert!(shelved(&places, &digest).unwrap().is_none());
+        let read = || {
+            let mut bytes = Vec::new();
+            let shelved = shelved(&places, &digest).unwrap().unwrap();
+            shelved.open().unwrap().read_to_end(&mut bytes).unwrap();
+            (shelved.is_in_pieces, bytes == text)
+        };
+        let mut earlier = text.clone();
+        seal.apply(&digest, &mut earlier);
+        let path = path_of(&places.images, &digest, "").unwrap();
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, earlier).unwrap();
+        assert_eq!(read(), (false, true));
+        let image =
+            Image { digest: digest.clone(), bytes: text.len() as u64, attributes: None, content: None };
+        write(&places.images, &seal, &image, &text).unwrap();
+        assert_eq!(read(), (true, true));
+    }
 }

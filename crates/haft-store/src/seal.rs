@@ -4,6 +4,8 @@
 //! and never leaves it, keeps them out of whatever copies or searches the database alone. It is no protection from those
 //! who can read the whole directory.
 
+pub(crate) mod pieces;
+
 use std::fs;
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -39,6 +41,12 @@ impl Seal {
         let mut hex = blake3::keyed_hash(&self.0, bytes).to_hex().to_string();
         hex.truncate(FINGERPRINT_DIGITS);
         hex
+    }
+
+    /// A key of its own for a purpose and a content.
+    fn derived(&self, purpose: &'static str, digest: &str) -> [u8; KEY_BYTES] {
+        let mut hasher = blake3::Hasher::new_derive_key(purpose);
+        *hasher.update(&self.0).update(digest.as_bytes()).finalize().as_bytes()
     }
 
     /// A reader that seals or opens what it reads.
