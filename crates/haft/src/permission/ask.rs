@@ -86,7 +86,7 @@ pub trait Ask: Send + Sync {
     fn questions(&self) -> Vec<Question>;
 
     /// What acting on it might do without anybody knowing beforehand. It is asked about where a rule denies something of
-    /// the kind, and nowhere else.
+    /// the kind, and nowhere else; neither a rule nor a grant answers it.
     fn perhaps(&self) -> Vec<Question> {
         Vec::new()
     }

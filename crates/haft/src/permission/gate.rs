@@ -18,6 +18,7 @@ use super::ask::{Answer, Ask, Asker, Nobody, Policy, Question, Reach, Reply, Req
 use super::decision::{Decision, Reason, decide, decide_perhaps, strictest};
 use super::grant::{Grant, GrantBook, MemoryGrants, Scope};
 use super::pending::{Pending, Verdict, Waiting};
+use super::resource::Allowed;
 use super::rule::{Effect, Rule, Ruleset};
 use super::wildcard::Pattern;
 use crate::error::{Refusal, ToolError};
@@ -141,7 +142,7 @@ impl Gate {
         for question in ask.questions() {
             self.settle_question(context, question, &ask).await?;
         }
-        for question in ask.perhaps() {
+        for question in unknown(&ask) {
             let decisions = decide_perhaps(&self.0.policy.rules(context), &question);
             if !decisions.is_empty() {
                 self.put(context, question, decisions, &ask).await?;
@@ -234,7 +235,7 @@ impl Gate {
             effect = effect.max(strictest(&decisions));
             lock(notes).push(Rehearsed { question, decisions, showing: ask.show() });
         }
-        for question in ask.perhaps() {
+        for question in unknown(ask) {
             let decisions = decide_perhaps(&self.0.policy.rules(context), &question);
             if !decisions.is_empty() {
                 effect = effect.max(strictest(&decisions));
@@ -380,6 +381,16 @@ impl Verdict {
             Verdict::Corrected(words) => Err(Refusal::Corrected { wanted: request.wanted(), words }.into()),
         }
     }
+}
+
+/// What acting on a target might do. No rule and no grant was meant for what nobody knows, so that none of them answers
+/// while somebody is asked.
+fn unknown<A: Ask>(ask: &A) -> impl Iterator<Item = Question> {
+    ask.perhaps().into_iter().map(|mut question| {
+        let resources = question.resources.into_iter();
+        question.resources = resources.map(|resource| resource.allowed(Allowed::ByNothing)).collect();
+        question
+    })
 }
 
 fn grants_for(request: &Request, scope: Scope) -> Vec<Grant> {

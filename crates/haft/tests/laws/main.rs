@@ -15,6 +15,7 @@ mod messages;
 mod model;
 mod output;
 mod panics;
+mod perhaps;
 mod records;
 mod registry;
 mod rules;

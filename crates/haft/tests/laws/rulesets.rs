@@ -10,14 +10,14 @@ use proptest::prelude::{Just, Strategy, prop_assert, prop_assert_eq, prop_oneof,
 
 use crate::support::cases;
 
-type Line = (&'static str, &'static str, Effect);
+pub(crate) type Line = (&'static str, &'static str, Effect);
 
-const ACTIONS: [&str; 3] = ["edit", "bash", "edits"];
-const RESOURCES: [&str; 6] = ["a", "ab", "a b", "b", "", "a/b"];
+pub(crate) const ACTIONS: [&str; 3] = ["edit", "bash", "edits"];
+pub(crate) const RESOURCES: [&str; 6] = ["a", "ab", "a b", "b", "", "a/b"];
 const PATTERNS: [&str; 9] = ["*", "a*", "a *", "?", "a", "*b", "b", "a?b", ""];
 
 /// The language by its definition: try every length for every star.
-fn matches(pattern: &str, text: &str) -> bool {
+pub(crate) fn matches(pattern: &str, text: &str) -> bool {
     fn obviously(pattern: &[u8], text: &[u8]) -> bool {
         match pattern.split_first() {
             None => text.is_empty(),
@@ -43,7 +43,7 @@ fn last(lines: &[Line], action: &str, resource: &str) -> Option<Effect> {
 }
 
 /// What is decided: the rules' last word or ask, the stricter word of the untrusted, and a grant only for a question.
-fn obvious(
+pub(crate) fn obvious(
     trusted: &[Line],
     untrusted: &[Line],
     grants: &[(&str, &str)],
@@ -65,17 +65,17 @@ fn rule(at: usize, (action, pattern, effect): &Line) -> Rule {
     Rule::new(action, pattern, *effect, Origin { layer: Layer::Project, source: "model".into(), position })
 }
 
-fn ruleset(trusted: &[Line], untrusted: &[Line]) -> Ruleset {
+pub(crate) fn ruleset(trusted: &[Line], untrusted: &[Line]) -> Ruleset {
     let mut set = Ruleset::new(trusted.iter().enumerate().map(|(at, line)| rule(at, line)));
     set.narrow(untrusted.iter().enumerate().map(|(at, line)| rule(at, line)));
     set
 }
 
-fn one_of(words: &'static [&'static str]) -> impl Strategy<Value = &'static str> {
+pub(crate) fn one_of(words: &'static [&'static str]) -> impl Strategy<Value = &'static str> {
     (0..words.len()).prop_map(move |at| words[at])
 }
 
-fn lines(at_most: usize) -> impl Strategy<Value = Vec<Line>> {
+pub(crate) fn lines(at_most: usize) -> impl Strategy<Value = Vec<Line>> {
     let action = prop_oneof![Just("*"), Just("edit"), Just("edit*"), Just("bash")];
     let effect = prop_oneof![Just(Effect::Allow), Just(Effect::Ask), Just(Effect::Deny)];
     vec((action, one_of(&PATTERNS), effect), 0..at_most)

@@ -59,13 +59,14 @@ impl Asker for Patient {
 #[derive(Debug, Clone)]
 pub(crate) struct Asks {
     questions: Vec<Question>,
+    perhaps: Vec<Question>,
     reach: Reach,
 }
 
 impl Asks {
     pub(crate) fn to(action: &str, resource: &str) -> Asks {
         let question = Question::new(Action::new(action), Resource::new(resource));
-        Asks { questions: vec![question], reach: Reach::Changes }
+        Asks { questions: vec![question], perhaps: Vec::new(), reach: Reach::Changes }
     }
 
     /// Another resource in the same question.
@@ -82,6 +83,12 @@ impl Asks {
 
     pub(crate) fn saving(mut self, pattern: &str) -> Asks {
         self.questions.last_mut().unwrap().save.push(pattern.to_owned());
+        self
+    }
+
+    /// What acting on it might do.
+    pub(crate) fn perhaps(mut self, action: &str, resource: &str) -> Asks {
+        self.perhaps.push(Question::new(Action::new(action), Resource::new(resource)).saving(resource));
         self
     }
 
@@ -111,6 +118,10 @@ impl Asks {
 impl Ask for Asks {
     fn questions(&self) -> Vec<Question> {
         self.questions.clone()
+    }
+
+    fn perhaps(&self) -> Vec<Question> {
+        self.perhaps.clone()
     }
 
     fn reach(&self) -> Reach {
