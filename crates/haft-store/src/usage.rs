@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::PathBuf;
 
-use haft::StoreError;
+use haft::{CallId, StoreError};
 use rusqlite::Connection;
 
 use crate::background::off_thread;
@@ -122,7 +122,8 @@ impl Store {
     /// With what the disk says, where it does not take a little more.
     pub fn try_writing(&self) -> Result<(), StoreError> {
         let data = &self.0.places.data;
-        let tried = data.join(format!("trial-{}", std::process::id()));
+        // Another thread, or a process that another machine calls by the same number, may be trying too.
+        let tried = data.join(format!("trial-{}", CallId::mint()));
         let written = File::create_new(&tried).and_then(|mut file| {
             // Nothing is left of it, whatever happens.
             fs::remove_file(&tried)?;

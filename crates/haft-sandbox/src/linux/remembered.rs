@@ -5,6 +5,8 @@
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{Mode, OFlags};
 
@@ -49,14 +51,23 @@ fn read(file: &Path) -> io::Result<String> {
 
 /// Takes the place of whatever is there under this name.
 fn write(file: &Path, text: &str) -> io::Result<()> {
-    let unnamed = file.with_extension(format!("{}", std::process::id()));
-    let written = File::create_new(&unnamed)
-        .and_then(|mut made| made.write_all(text.as_bytes()))
-        .and_then(|()| fs::rename(&unnamed, file));
+    let unnamed = file.with_extension(own_ending());
+    // What is there already is somebody else's: it is neither written to nor removed.
+    let mut made = File::create_new(&unnamed)?;
+    let written = made.write_all(text.as_bytes()).and_then(|()| fs::rename(&unnamed, file));
     if written.is_err() {
-        let _was_not_made = fs::remove_file(&unnamed);
+        let _stays = fs::remove_file(&unnamed);
     }
     written
+}
+
+/// An ending that nobody else uses: not another thread, nor a process of the same number in another container or after
+/// this one.
+fn own_ending() -> String {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    format!("{}-{}-{count}", std::process::id(), since.as_nanos())
 }
 
 /// Forgets it, because it is no longer so.
@@ -78,4 +89,34 @@ fn circumstances(helpers: &Helpers) -> String {
 /// Which helper it was; nothing where it is not there.
 fn mark(helper: &Helper) -> Option<String> {
     helper.made().map(|made| format!("{made:?}\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_who_remember_at_once_do_not_disturb_each_other() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("tried");
+        let write_often = || (0..200).map(|_| write(&file, "whole")).collect::<io::Result<()>>();
+        std::thread::scope(|scope| {
+            let writers: Vec<_> = (0..4).map(|_| scope.spawn(write_often)).collect();
+            for writer in writers {
+                writer.join().unwrap().unwrap();
+            }
+        });
+        assert_eq!(read(&file).unwrap(), "whole");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_another_process_of_the_same_number_is_writing_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, others) = (dir.path().join("tried"), format!("tried.{}", std::process::id()));
+        fs::write(dir.path().join(&others), "half").unwrap();
+        write(&file, "whole").unwrap();
+        assert_eq!(read(&file).unwrap(), "whole");
+        assert_eq!(fs::read_to_string(dir.path().join(others)).unwrap(), "half");
+    }
 }

@@ -70,6 +70,21 @@ async fn a_store_that_is_up_to_date_opens_quickly() {
 }
 
 #[tokio::test]
+async fn many_may_try_at_once_whether_more_can_be_written() {
+    let (dir, store) = fresh();
+    // What another process of the same number has just made.
+    let others = data_of(&dir).join(format!("trial-{}", std::process::id()));
+    fs::write(&others, "").unwrap();
+    std::thread::scope(|scope| {
+        let tries: Vec<_> = (0..4).map(|_| scope.spawn(|| store.try_writing())).collect();
+        tries.into_iter().for_each(|tried| tried.join().unwrap().unwrap());
+    });
+    let names = fs::read_dir(data_of(&dir)).unwrap().map(|entry| entry.unwrap().file_name());
+    let trials: Vec<_> = names.filter(|name| name.to_string_lossy().starts_with("trial-")).collect();
+    assert_eq!(trials, [others.file_name().unwrap()]);
+}
+
+#[tokio::test]
 async fn a_file_that_is_no_database_is_set_aside_and_kept() {
     let dir = tempfile::tempdir().unwrap();
     let junk = "this is not a database, but somebody may still want it back\n".repeat(100);

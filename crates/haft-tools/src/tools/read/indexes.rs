@@ -2,7 +2,7 @@
 //!
 //! They only save time. An index is used for exactly the content it was made of, and one that is damaged is none.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -110,14 +110,10 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
 /// Replaces the file, so that a reader finds the old one, the new one, or none.
 fn write(directory: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
-    let temporary = path.with_extension(std::process::id().to_string());
-    let written = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(&temporary)
-        .and_then(|mut file: File| file.write_all(bytes))
-        .and_then(|()| fs::rename(&temporary, path));
+    // Another thread, or another process of the same number, may be writing it too; only what is ours is removed.
+    let temporary = path.with_extension(haft::CallId::mint().as_str());
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
+    let written = file.write_all(bytes).and_then(|()| fs::rename(&temporary, path));
     if written.is_err() {
         fs::remove_file(&temporary)?;
     }

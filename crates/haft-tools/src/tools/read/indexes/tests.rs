@@ -1,5 +1,6 @@
 //! Indexes that are kept, forgotten, damaged.
 
+use std::fs::File;
 use std::os::unix::fs::PermissionsExt;
 
 use tempfile::TempDir;
@@ -22,6 +23,20 @@ fn index(newlines: &[u64]) -> Index {
 
 fn kept(directory: &Path) -> Vec<PathBuf> {
     fs::read_dir(directory.join(DIRECTORY)).unwrap().map(|entry| entry.unwrap().path()).collect()
+}
+
+#[test]
+fn what_another_process_of_the_same_number_is_writing_stays() {
+    let top = TempDir::new().unwrap();
+    let known = identity(&top.path().join("f"), "one");
+    let index = index(&[0, 5, 5, 80]);
+    indexes(top.path()).keep(&known, &index);
+    let file = kept(top.path()).pop().unwrap();
+    let others = file.with_extension(std::process::id().to_string());
+    fs::rename(&file, &others).unwrap();
+    indexes(top.path()).keep(&known, &index);
+    assert_eq!(indexes(top.path()).recall(&known), Some(index));
+    assert!(others.exists());
 }
 
 #[test]
