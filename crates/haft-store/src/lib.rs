@@ -30,6 +30,7 @@ mod paths;
 mod images;
 mod seal;
 mod sweep;
+mod leftovers;
 mod grants;
 mod memory;
 mod transcript;

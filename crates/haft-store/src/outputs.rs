@@ -14,13 +14,11 @@ use crate::background::off_thread;
 use crate::clock::now_ms;
 use crate::fault::Fault;
 use crate::files;
-use crate::redact::Redactor;
+use crate::leftovers;
 use crate::spool::FileSpool;
 use crate::store::Store;
 use crate::writer::Durability;
 
-/// The start of the name of a file that is still being written.
-pub(crate) const UNFINISHED: &str = ".unfinished-";
 /// How far a session's ancestors are followed.
 const ANCESTORS_MAX: u32 = 64;
 
@@ -35,10 +33,9 @@ impl OutputStore for Store {
         whole: &'a str,
     ) -> BoxFuture<'a, Result<Output, StoreError>> {
         Box::pin(async move {
-            let (redactor, outputs, whole) =
-                (self.0.redactor.clone(), self.0.places.outputs.clone(), whole.to_owned());
+            let (store, whole) = (self.clone(), whole.to_owned());
             let (output, redactions) =
-                off_thread(move || Ok(write(&outputs, &whole, &redactor)?)).await.map_err(|fault| {
+                off_thread(move || Ok(write(&store, &whole)?)).await.map_err(|fault| {
                     fault.into_error(format!(
                         "could not retain the output in {}",
                         self.0.places.outputs.display()
@@ -171,8 +168,9 @@ pub(crate) fn insert(
 }
 
 /// Writes a whole, without secrets, so that it is on the disk under its name or not there at all.
-fn write(outputs: &Path, whole: &str, redactor: &Redactor) -> io::Result<(Output, usize)> {
-    let clean = redactor.redact_counting(whole);
+fn write(store: &Store, whole: &str) -> io::Result<(Output, usize)> {
+    let outputs = &store.0.places.outputs;
+    let clean = store.0.redactor.redact_counting(whole);
     let id = OutputId::mint();
     let path =
         path_of(outputs, id.as_str()).ok_or_else(|| io::Error::other("a minted id has another shape"))?;
@@ -181,7 +179,7 @@ fn write(outputs: &Path, whole: &str, redactor: &Redactor) -> io::Result<(Output
         files::private_dir(shelf)?;
         files::sync_dir(outputs)?;
     }
-    let unfinished = Unfinished(outputs.join(format!("{UNFINISHED}{id}")));
+    let unfinished = Unfinished(leftovers::unfinished(outputs, store.0.process.id(), &id));
     let mut file = files::private_file(&unfinished.0)?;
     file.write_all(clean.text.as_bytes())?;
     file.sync_all()?;

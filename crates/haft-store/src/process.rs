@@ -111,8 +111,8 @@ fn is_locked(path: &Path) -> bool {
     }
 }
 
-/// Ids come back out of the database and become part of a path.
-fn is_process_id(id: &str) -> bool {
+/// Ids come back out of the database and the names of files, and become part of a path.
+pub(crate) fn is_process_id(id: &str) -> bool {
     id.strip_prefix("prc_")
         .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_alphanumeric()))
 }

@@ -11,7 +11,8 @@ use memchr::memmem;
 use crate::background::off_thread;
 use crate::fault::Fault;
 use crate::files;
-use crate::outputs::{self, UNFINISHED, path_of};
+use crate::leftovers;
+use crate::outputs::{self, path_of};
 use crate::redact::Redactor;
 use crate::store::Store;
 use crate::writer::Durability;
@@ -45,7 +46,7 @@ pub(crate) struct FileSpool {
 impl FileSpool {
     pub(crate) fn begin(store: &Store, maker: &ToolContext) -> Result<FileSpool, StoreError> {
         let id = OutputId::mint();
-        let unfinished = store.0.places.outputs.join(format!("{UNFINISHED}{id}"));
+        let unfinished = leftovers::unfinished(&store.0.places.outputs, store.0.process.id(), &id);
         let file = files::private_file(&unfinished).map_err(|error| failed(&unfinished, error))?;
         Ok(FileSpool {
             store: store.clone(),

@@ -2,10 +2,9 @@
 //! from those of calls that are under way.
 
 use std::collections::{HashMap, HashSet};
-use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
-use std::time::{Duration, UNIX_EPOCH};
+use std::path::Path;
+use std::time::Duration;
 
 use haft::{OutputId, StoreError};
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
@@ -15,7 +14,8 @@ use crate::clock::now_ms;
 use crate::fault::Fault;
 use crate::files::{self, Places};
 use crate::images;
-use crate::outputs::{UNFINISHED, path_of};
+use crate::leftovers;
+use crate::outputs::path_of;
 use crate::process::Census;
 use crate::store::{JournalBounds, Retention, Store};
 use crate::writer::{Chore, Durability};
@@ -24,8 +24,6 @@ use crate::writer::{Chore, Durability};
 const OPEN: Duration = Duration::from_secs(3600);
 /// How often stores sweep by themselves.
 const EVERY: Duration = Duration::from_secs(3600);
-/// A file that nothing refers to belongs to something that is under way, unless it is older than this.
-const LEFTOVER: Duration = Duration::from_secs(3600);
 /// How many outputs one sweep removes.
 const SWEEP_MAX: usize = 10_000;
 
@@ -38,6 +36,8 @@ pub struct Swept {
     pub bytes: u64,
     /// Files that nothing referred to, left behind by processes that died.
     pub leftovers: u64,
+    /// The size of those of them that were to be outputs.
+    pub leftovers_bytes: u64,
     /// How many images of files went; what they belong to can no longer be undone.
     pub images: u64,
     /// Their size.
@@ -60,7 +60,7 @@ impl Store {
         let known = self.read("list the outputs", known)?;
         let unused = self.tidy_images()?;
         let outputs = kept.outputs.clone();
-        let removed = off_thread(move || remove(&kept.outputs, &swept, &known, now_ms)).await;
+        let removed = off_thread(move || remove(&kept, &swept, &known, now_ms)).await;
         let mut swept =
             removed.map_err(|fault| fault.into_error(format!("could not sweep {}", outputs.display())))?;
         swept.leftovers += unused;
@@ -204,7 +204,7 @@ fn sweep_now(
     transaction.commit()?;
     images::tidy(connection, places)?;
     let known = known(connection)?;
-    remove(&places.outputs, &plan, &known, now)
+    remove(places, &plan, &known, now)
 }
 
 fn swept_at(connection: &Connection) -> Result<i64, Fault> {
@@ -223,49 +223,23 @@ fn forget(connection: &Connection, plan: &[Candidate]) -> Result<(), Fault> {
     Ok(())
 }
 
-fn known(connection: &Connection) -> Result<HashSet<String>, Fault> {
+pub(crate) fn known(connection: &Connection) -> Result<HashSet<String>, Fault> {
     let mut statement = connection.prepare_cached("SELECT id FROM output")?;
     Ok(statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
 }
 
-fn remove(outputs: &Path, plan: &[Candidate], known: &HashSet<String>, now_ms: i64) -> Result<Swept, Fault> {
+fn remove(places: &Places, plan: &[Candidate], known: &HashSet<String>, now_ms: i64) -> Result<Swept, Fault> {
     let mut swept = Swept::default();
     let ids: Vec<String> = plan.iter().map(|output| output.id.clone()).collect();
-    remove_files(outputs, &ids)?;
+    remove_files(&places.outputs, &ids)?;
     swept.bytes = plan.iter().map(|output| output.bytes).sum();
     swept.outputs = ids.iter().filter_map(|id| OutputId::parse(id).ok()).collect();
-    for leftover in leftovers(outputs, known, now_ms)? {
-        files::remove(&leftover)?;
+    for leftover in leftovers::find(places, known, now_ms)? {
+        files::remove(&leftover.path)?;
         swept.leftovers += 1;
+        swept.leftovers_bytes += leftover.bytes;
     }
     Ok(swept)
-}
-
-/// Files of outputs that were never finished, or that nothing refers to.
-fn leftovers(outputs: &Path, known: &HashSet<String>, now_ms: i64) -> io::Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    for shelf in fs::read_dir(outputs)? {
-        let shelf = shelf?;
-        if shelf.file_type()?.is_dir() {
-            for entry in fs::read_dir(shelf.path())? {
-                let entry = entry?;
-                let name = entry.file_name();
-                let ours = name.to_str().is_some_and(|name| path_of(outputs, name) == Some(entry.path()));
-                if ours && !name.to_str().is_some_and(|name| known.contains(name)) && is_old(&entry, now_ms) {
-                    found.push(entry.path());
-                }
-            }
-        } else if shelf.file_name().to_string_lossy().starts_with(UNFINISHED) && is_old(&shelf, now_ms) {
-            found.push(shelf.path());
-        }
-    }
-    Ok(found)
-}
-
-fn is_old(entry: &fs::DirEntry, now_ms: i64) -> bool {
-    let changed = entry.metadata().and_then(|metadata| metadata.modified()).ok();
-    let changed = changed.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
-    changed.is_some_and(|at| now_ms - ms(at) > ms(LEFTOVER))
 }
 
 fn ms(duration: Duration) -> i64 {

@@ -11,6 +11,7 @@ use crate::background::off_thread;
 use crate::clock::now_ms;
 use crate::connection;
 use crate::fault::Fault;
+use crate::leftovers;
 use crate::store::Store;
 use crate::sweep;
 
@@ -47,6 +48,10 @@ pub struct Usage {
     pub sweepable: u64,
     /// Their size.
     pub sweepable_bytes: u64,
+    /// How many files of outputs processes left behind that died.
+    pub leftovers: u64,
+    /// Their size.
+    pub leftovers_bytes: u64,
     /// Databases that were damaged and set aside, with their sizes. Only a person removes them.
     pub set_aside: Vec<(PathBuf, u64)>,
 }
@@ -58,6 +63,7 @@ impl Store {
         let size = |path: &std::path::Path| fs::metadata(path).map_or(0, |metadata| metadata.len());
         self.read("measure", |connection| {
             let plan = sweep::plan(connection, places, self.0.retention, now_ms())?;
+            let leftovers = leftovers::find(places, &sweep::known(connection)?, now_ms())?;
             Ok(Usage {
                 database_bytes: size(&places.database),
                 log_bytes: size(&places.database_with("-wal")),
@@ -71,6 +77,8 @@ impl Store {
                 grants: number(connection, "SELECT count(*) FROM grant_")?,
                 sweepable: plan.len() as u64,
                 sweepable_bytes: plan.iter().map(|output| output.bytes).sum(),
+                leftovers: leftovers.len() as u64,
+                leftovers_bytes: leftovers.iter().map(|leftover| leftover.bytes).sum(),
                 set_aside: self.set_aside()?,
             })
         })

@@ -36,12 +36,15 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, yes: bool) -> Res
             "calls": usage.calls,
             "events": usage.events,
             "grants": usage.grants,
+            "leftovers": { "count": usage.leftovers, "bytes": usage.leftovers_bytes },
             "sweepable": { "count": usage.sweepable, "bytes": usage.sweepable_bytes },
             "setAside": set_aside,
             "removed": swept.map(|(swept, compacted)| {
                 json!({
                     "count": swept.outputs.len(),
                     "bytes": swept.bytes,
+                    "leftovers": swept.leftovers,
+                    "leftoversBytes": swept.leftovers_bytes,
                     "images": swept.images,
                     "imagesBytes": swept.images_bytes,
                     "compacted": compacted,
@@ -59,19 +62,25 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, yes: bool) -> Res
     terminal.line(&format!("  outputs   {:>10}   {} retained", size(usage.outputs_bytes), usage.outputs))?;
     let journal = size(usage.journal_bytes);
     terminal.line(&format!("  journal   {journal:>10}   what files held, to undo changes with"))?;
+    if usage.leftovers > 0 {
+        let (bytes, count) = (size(usage.leftovers_bytes), usage.leftovers);
+        terminal.line(&format!("  leftovers {bytes:>10}   {count} unfinished, of processes that died"))?;
+    }
     for (path, bytes) in &usage.set_aside {
         terminal.line(&format!("  set aside {:>10}   {}", size(*bytes), visible(&path.to_string_lossy())))?;
     }
     match swept {
         Some((swept, compacted)) => {
-            let removed = format!("removed {} outputs, {}", swept.outputs.len(), size(swept.bytes));
+            let bytes = size(swept.bytes + swept.leftovers_bytes);
+            let removed =
+                format!("removed {} outputs, {} leftovers, {bytes}", swept.outputs.len(), swept.leftovers);
             terminal.line(&format!("{removed}; the record gave back {}", size(compacted)))?;
         }
         None => {
             let may_go = format!("{} outputs, {}", usage.sweepable, size(usage.sweepable_bytes));
             terminal
                 .line(&format!("may go: {may_go} (older than the retention time, or beyond its size)"))?;
-            if usage.sweepable > 0 {
+            if usage.sweepable + usage.leftovers > 0 {
                 terminal.note("remove them with: haft gc --yes");
             }
         }

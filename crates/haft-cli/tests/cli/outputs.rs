@@ -1,5 +1,8 @@
 //! Retained outputs: found again by call, line and pattern, and by a model through `read`.
 
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
 use crate::support::Place;
 
 #[test]
@@ -62,6 +65,40 @@ fn gc_says_what_is_where() {
     assert!(usage["database"]["bytes"].as_u64().unwrap() > 0, "{usage}");
     assert_eq!(usage["calls"], 1);
     assert!(place.run(&["gc"]).out.contains(place.store().to_str().unwrap()));
+}
+
+#[test]
+fn gc_removes_what_a_killed_haft_left_unfinished_and_nothing_of_a_living_one() {
+    let place = Place::new();
+    place.global_config(r#"{ "permission": { "bash": "allow" } }"#);
+    let outputs = place.store().join("outputs");
+    let unfinished = || {
+        let names = std::fs::read_dir(&outputs).into_iter().flatten().filter_map(Result::ok);
+        let mut files = names.filter(|entry| entry.file_name().to_string_lossy().starts_with(".unfinished-"));
+        files.find(|entry| entry.metadata().is_ok_and(|metadata| metadata.len() > 0))
+    };
+    let mut flooding = place.command(&["call", "bash", "command=yes haft"]);
+    let mut flooding = flooding.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while unfinished().is_none() && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let alive = place.run(&["gc", "--yes", "--json"]).json();
+    let is_still_there = unfinished().is_some();
+    flooding.kill().unwrap();
+    flooding.wait().unwrap();
+    assert!(is_still_there && alive["removed"]["leftovers"] == 0, "{alive}");
+
+    let told = place.run(&["gc"]);
+    assert!(told.out.contains("1 unfinished, of processes that died"), "{}", told.out);
+    assert!(told.err.contains("haft gc --yes"), "{}", told.err);
+    let removed = place.run(&["gc", "--yes", "--json"]).json();
+    assert_eq!(removed["removed"]["leftovers"], 1, "{removed}");
+    assert!(
+        removed["removed"]["leftoversBytes"].as_u64().unwrap() > 0 && unfinished().is_none(),
+        "{removed}"
+    );
+    assert!(!place.run(&["gc"]).out.contains("unfinished"));
 }
 
 #[test]

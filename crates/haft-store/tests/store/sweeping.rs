@@ -6,7 +6,7 @@ use haft::{AgentId, OutputId, OutputStore, Recorder, SessionId};
 use haft_store::{NewSession, Retention, Store, StoreOptions, Swept};
 use serde_json::json;
 
-use crate::support::{call, context, data_of, fresh, now_ms, options};
+use crate::support::{call, context, data_of, fresh, now_ms, open, options};
 
 const HOUR: i64 = 3_600_000;
 const DAY: i64 = 24 * HOUR;
@@ -118,6 +118,28 @@ async fn leftovers_of_the_dead_go_and_foreign_files_stay() {
     assert_eq!(store.sweep(now_ms() + 2 * HOUR).await.unwrap().leftovers, 2);
     assert!(!unfinished.exists() && !orphan.exists());
     assert!(foreign.iter().all(|path| path.exists()));
+}
+
+#[tokio::test]
+async fn an_unfinished_output_goes_with_its_process_and_not_before() {
+    let dir = tempfile::tempdir().unwrap();
+    let (writing, other) = (open(dir.path()), open(dir.path()));
+    let mut spool = writing.spool(&context(&SessionId::mint())).unwrap();
+    spool.write(&vec![b'x'; 1 << 20]).unwrap();
+
+    // However long nothing was heard of it.
+    let later = now_ms() + 48 * HOUR;
+    assert_eq!(other.usage().unwrap().leftovers, 0);
+    assert_eq!(other.sweep(later).await.unwrap().leftovers, 0);
+
+    // As when the process is killed: it takes nothing away, and lets go of its lock.
+    std::mem::forget(spool);
+    writing.close().await;
+    let usage = other.usage().unwrap();
+    assert!(usage.leftovers == 1 && usage.leftovers_bytes > 1 << 19, "{usage:?}");
+    let swept = other.sweep(now_ms()).await.unwrap();
+    assert_eq!((swept.leftovers, swept.leftovers_bytes), (1, usage.leftovers_bytes));
+    assert_eq!(other.usage().unwrap().leftovers, 0);
 }
 
 #[tokio::test]
