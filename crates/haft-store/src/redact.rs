@@ -1,5 +1,6 @@
 //! Secrets are taken out on the way in: known values, and texts that can be nothing but a key.
 
+mod given;
 mod names;
 mod patterns;
 
@@ -9,7 +10,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 use serde_json::{Map, Value};
 
-pub use names::password_place;
+pub use given::{given_places, is_secret_word, name_words, user_places};
 
 /// What stands where a secret stood.
 pub const REDACTED: &str = "[redacted]";
@@ -192,7 +193,8 @@ pub fn is_secret_variable(name: &str, value: &str) -> bool {
         || !key_places(value).is_empty()
 }
 
-/// Whether a name says that what it names is a secret, however its words are joined.
+/// Whether the name of a key, an option, a header or a parameter says that what it names is a secret, however its words
+/// are joined. Of variables [`is_secret_variable`] decides.
 pub fn is_secret_name(name: &str) -> bool {
     let mut words = String::with_capacity(name.len());
     for c in name.chars() {
@@ -201,7 +203,7 @@ pub fn is_secret_name(name: &str) -> bool {
         }
         words.push(c);
     }
-    names::names_secret(name) || names::names_secret(&words)
+    names::names_secret_elsewhere(name) || names::names_secret_elsewhere(&words)
 }
 
 /// The places in a text that can hold nothing but a key, in order.

@@ -3,13 +3,15 @@
 
 mod broken;
 mod orderly;
+mod plain;
 
 use std::ops::Range;
 
-use haft_store::key_places;
+use haft_store::{given_places, is_secret_name, is_secret_word, key_places, name_words, user_places};
+use plain::in_either;
 
 /// Tables in which every value is taken for a secret, whatever its own key is.
-const SECRET_TABLES: &[&str] = &["headers", "cookie", "cookies"];
+const SECRET_TABLES: &[&str] = &["cookie", "cookies", "env", "environment", "header", "headers"];
 
 /// What stands where a secret stood.
 const MASK: &str = "…";
@@ -30,12 +32,43 @@ pub(super) fn masked(text: &str, part: Range<usize>, secrets: &[Range<usize>]) -
     shown
 }
 
-/// Where secrets stand in a text, in order.
+/// Where secrets stand in a text, in order and apart from each other.
 pub(super) fn secrets(text: &str) -> Vec<Range<usize>> {
-    let mut found = orderly::places(text).unwrap_or_else(|| broken::places(text));
+    let mut found = orderly::places(text).unwrap_or_else(|| in_either(text, broken::places));
     found.extend(key_places(text));
     found.sort_by_key(|range| range.start);
+    found.dedup_by(|next, before| {
+        let overlaps = next.start < before.end;
+        if overlaps {
+            before.end = before.end.max(next.end);
+        }
+        overlaps
+    });
     found
+}
+
+/// Where secrets stand in a text as people write it: a command line, a header, an address.
+fn spoken(text: &str) -> Vec<Range<usize>> {
+    let is_secret = |place: &Range<usize>| !is_reference(&text[place.clone()]);
+    let users = user_places(text).into_iter().filter(is_secret);
+    users.chain(given_places(text).find(is_secret)).chain(key_places(text)).collect()
+}
+
+/// Whether the next word of a command line is a secret.
+fn announces(words: &str) -> bool {
+    let last = words.split_whitespace().next_back().unwrap_or_default();
+    name_words(last.trim_end_matches([':', '='])).last().is_some_and(|word| is_secret_word(&last[word]))
+}
+
+fn names_secret(name: &str) -> bool {
+    // A pattern such as `*.key` names files.
+    let is_pattern = name.contains(['*', '?', '/']);
+    !is_pattern && !is_reference(name) && is_secret_name(name)
+}
+
+/// Whether a name, which may be miswritten, is that of a table of secrets.
+fn names_table(name: &str) -> bool {
+    !is_reference(name) && name_words(name).any(|word| is_secret_table(&name[word]))
 }
 
 fn is_secret_table(name: &str) -> bool {
@@ -46,12 +79,21 @@ fn is_secret_table(name: &str) -> bool {
 fn is_reference(value: &str) -> bool {
     let mut rest = value;
     while let Some(start) = ["{env:", "{file:"].iter().filter_map(|opening| rest.find(opening)).min() {
-        if rest[..start].contains(char::is_alphanumeric) {
+        if rest[..start].contains(char::is_alphanumeric) || !begins_with_reference(&rest[start..]) {
             return false;
         }
         rest = rest[start..].split_once('}').map_or("", |(_, after)| after);
     }
     !rest.contains(char::is_alphanumeric)
+}
+
+/// Whether what begins like a reference is one, and not a table of YAML.
+fn begins_with_reference(text: &str) -> bool {
+    let is_name = |name: &str| name.chars().all(|c| c.is_alphanumeric() || c == '_');
+    match text.strip_prefix("{env:") {
+        Some(rest) => rest.split_once('}').is_some_and(|(name, _)| is_name(name)),
+        None => text.strip_prefix("{file:").is_some_and(|rest| !rest.starts_with(char::is_whitespace)),
+    }
 }
 
 #[cfg(test)]
@@ -74,19 +116,75 @@ mod tests {
                 "{\"headers\": {\n\"X-Team\": \"…\"},\n\"a\": \"b\"}",
             ),
             (r#"{"tokens": ["hunter2", 3], "a": ["b"]}"#, r#"{"tokens": ["…", …], "a": ["b"]}"#),
-            (r#"{"url": "https://me:hunter2@host/hunter2"}"#, r#"{"url": "https://me:…@host/hunter2"}"#),
+            (r#"{"url": "https://me:hunter2@host/hunter2"}"#, r#"{"url": "https://…@host/hunter2"}"#),
             (r#"{"url": "https://h/mcp?a=1&api_key=hunter2"}"#, r#"{"url": "https://h/mcp?a=1&api_key=…"}"#),
             (
                 r#"{"command": ["srv", "--api-key", "hunter2", "--port", "1"]}"#,
                 r#"{"command": ["srv", "--api-key", "…", "--port", "1"]}"#,
             ),
             (r#"["--token=hunter2", "-v"]"#, r#"["--token=…", "-v"]"#),
-            (
-                r#"["curl", "-H", "Authorization: Bearer hunter2", "x"]"#,
-                r#"["curl", "-H", "Authorization: …", "x"]"#,
-            ),
+            (r#"["curl", "-H", "Authorization: Bearer hunter2", "x"]"#, r#"["curl", "-H", "…", "x"]"#),
             ("{} // apiKey: hunter2\n/* \"apiKey\": \"hunter2\" */", "{} // apiKey: …\n/* \"apiKey\": \"…"),
             ("{\"a\": \"sk-ant-abcdefghijklmnopqrstuvwxyz\"}", "{\"a\": \"…\"}"),
+        ] {
+            assert_eq!(shown(written), expected);
+        }
+    }
+
+    #[test]
+    fn what_is_given_to_a_secret_within_a_text_is_not_shown() {
+        for (written, expected) in [
+            (r#"{"command": "f --token hunter2", "x": 1}"#, r#"{"command": "f --token …", "x": 1}"#),
+            (r#"["mysql -p hunter2", "-p", "hunter2"]"#, r#"["mysql -p …", "-p", "…"]"#),
+            (
+                r#"["curl -H", "X-Team: hunter2", "API_KEY=", "hunter2"]"#,
+                r#"["curl -H", "…", "API_KEY=", "…"]"#,
+            ),
+            (r#"{"curl --token hunter2 *": "x"}"#, r#"{"curl --token …": "x"}"#),
+            (r#"{"a": "{\"apiKey\": \"hunter2\"}"}"#, r#"{"a": "{\"apiKey\": \"…"}"#),
+            (r#"{"a": "f --tok\u0065n\u0020hunter2"}"#, r#"{"a": "f --tok\u0065n\u0020…"}"#),
+            (r#"{"a": "https://h/?api%5fkey=hunter2"}"#, r#"{"a": "https://h/?api%5fkey=…"}"#),
+            (r#"{"a": "f --token {env:A}"}"#, r#"{"a": "f --token {env:A}"}"#),
+        ] {
+            assert_eq!(shown(written), expected);
+        }
+    }
+
+    #[test]
+    fn of_a_rule_what_it_is_about_and_what_was_meant_are_shown() {
+        for (written, expected) in [
+            (r#"{"bash": {"git push *": "alow"}}"#, r#"{"bash": {"git push *": "alow"}}"#),
+            (r#"{"bash": {"API_KEY=hunter2 make *": "alow"}}"#, r#"{"bash": {"API_KEY=…": "alow"}}"#),
+            (r#"{"webfetch": {"https://h/?key=hunter2": 1}}"#, r#"{"webfetch": {"https://h/?key=…": 1}}"#),
+            (
+                r#"{"bash": {"Authorization: Bearer hunter2": "ask"}}"#,
+                r#"{"bash": {"Authorization: …": "ask"}}"#,
+            ),
+            (r#"{"bash": "hunter2", "token": 7}"#, r#"{"bash": "…", "token": …}"#),
+            (r#"{"bash": {"action": "hunter2", "why": "so"}}"#, r#"{"bash": {"action": "…", "why": "so"}}"#),
+            (
+                r#"[{"permission": "bash", "pattern": "f -p hunter2", "action": "hunter2"}]"#,
+                r#"[{"permission": "bash", "pattern": "f -p …", "action": "…"}]"#,
+            ),
+            (
+                r#"[{"action": "bash", "resource": "f *", "effect": "hunter2"}]"#,
+                r#"[{"action": "bash", "resource": "f *", "effect": "…"}]"#,
+            ),
+        ] {
+            let within = |rules: &str| format!(r#"{{"permission": {rules}}}"#);
+            assert_eq!(shown(&within(written)), within(expected));
+        }
+    }
+
+    #[test]
+    fn nothing_that_is_put_into_an_environment_is_shown() {
+        for (written, expected) in [
+            (r#"{"environment": {"TEAM": "hunter2", "N": 7}}"#, r#"{"environment": {"TEAM": "…", "N": …}}"#),
+            (r#"{"env": ["TEAM=hunter2"]}"#, r#"{"env": ["…"]}"#),
+            (r#"{"env": {"TEAM": "hunter2"}, nope}"#, r#"{"env": {"…"#),
+            ("{\"env\": {\n\"A: \"}\",\n\"B\" x\",\n\"C\": \"hunter2\"", "{\"env\": {\n\"…\n\"…\n\"…"),
+            (r#"{"a": "{env:A}", nope}"#, r#"{"a": "{env:A}", nope}"#),
+            ("env:\n  TEAM: hunter2\nmode: all", "env:\n  …\nmode: all"),
         ] {
             assert_eq!(shown(written), expected);
         }
@@ -114,7 +212,7 @@ mod tests {
             ("{\"apiKey\": \"hun\nter2\", nope}\n{a}", "{\"apiKey\": \"…\n…\n{a}"),
             ("{#apiKey: hunter2\n\"openai.apiKey\"", "{#apiKey: …\n\"openai.apiKey\""),
             (r#"["srv","--api-key","hunter2""#, r#"["srv","--api-key","…"#),
-            (r#"{"url": "https://me:hunter2@host/x""#, r#"{"url": "https://me:…@host/x""#),
+            (r#"{"url": "https://me:hunter2@host/x""#, r#"{"url": "https://…@host/x""#),
             (r#"{"a": "b" "apiKey": "hunter2"}"#, r#"{"a": "b" "apiKey": "…"}"#),
             ("{\"headers\": {\n\"A\": \"}\",\n\"B\": 7},\n\"a\" 1", "{\"headers\": {\n\"…\n\"…\n\"a\" 1"),
             ("{\"apiKey\": // mine\n\"hunter2\" \"x\": 1", "{\"apiKey\": …\n\"…"),
@@ -122,6 +220,15 @@ mod tests {
             ("\"apiKey\":\n\n\"hunter2\"", "\"apiKey\":\n\n\"…"),
             ("\"apiKey\"\n// mine\n: \n \n\"hunter2\"", "\"apiKey\"\n…\n: \n \n\"…"),
             (r#"{"a": 1, // "apiKey": "hunter2""#, r#"{"a": 1, // "apiKey": "…"#),
+            (r#"{"api\u004bey": "hunter2" x"#, r#"{"api\u004bey": "…"#),
+            (r#"{"api\u004bey": "hunter2", x"#, r#"{"api\u004bey": "…", x"#),
+            (r#"{"command": "f --token hunter2" x"#, r#"{"command": "f --token …"#),
+            (r#"{"command": ["f", "-p", "hunter2" x"#, r#"{"command": ["f", "-p", "…"#),
+            (r#"{"API_KEY=hunter2 make *": "allow" x"#, r#"{"API_KEY=…"#),
+            (r#"{"team=hunter2 make *": "allow" x"#, r#"{"team=…"#),
+            (r#"{"pwd": "hunter2" x"#, r#"{"pwd": "…"#),
+            (r#"{"creds": "hunter2" x"#, r#"{"creds": "…"#),
+            (r#"{"a": "https://hunter2@host" x"#, r#"{"a": "https://…@host" x"#),
         ] {
             assert_eq!(shown(written), expected);
         }

@@ -1,6 +1,5 @@
 //! Which variables hold secrets, by their names; and how a secret may be spelled in a text.
 
-use std::ops::Range;
 use std::path::Path;
 
 /// Shorter values are too likely to stand in a text by chance.
@@ -18,6 +17,7 @@ const WORDS: &[&str] = &[
     "CANARY",
     "COOKIE",
     "COOKIES",
+    "CRED",
     "CREDENTIAL",
     "CREDENTIALS",
     "CREDS",
@@ -26,6 +26,8 @@ const WORDS: &[&str] = &[
     "KEY",
     "KEYS",
     "PASS",
+    "PASSCODE",
+    "PASSKEY",
     "PASSPHRASE",
     "PASSWD",
     "PASSWORD",
@@ -43,6 +45,15 @@ const WORDS: &[&str] = &[
 
 /// Words that say so beside others: alone, the second of them is a directory.
 const WORDS_BESIDE: &[&str] = &["PW", "PWD", "SK"];
+
+/// Words that say so of anything but a variable: there, the first of them is a directory.
+const WORDS_ELSEWHERE: &[&str] = &["PWD", "OTP", "PW", "SESSIONID", "SIG", "SIGNATURE"];
+
+/// Beginnings and endings that say so of anything but a variable.
+const PARTS_ELSEWHERE: (&[&str], &[&str]) = (&["CRED", "PASSP", "PASSW"], &["PASS", "PWD"]);
+
+/// Words that end like that and are others.
+const OTHERWISE: &[&str] = &["BYPASS", "COMPASS", "CREDIT", "CREDITS"];
 
 /// Endings that say so even within a word.
 const ENDINGS: &[&str] =
@@ -93,22 +104,33 @@ pub(super) fn is_secret(name: &str, value: &str) -> bool {
         && !(value.starts_with('/') && Path::new(value).exists())
 }
 
-/// Where the password stands in the address of a database, a proxy or the like.
-pub fn password_place(value: &str) -> Option<Range<usize>> {
-    let begin = value.find("://")? + "://".len();
-    let authority = value[begin..].split(['/', '?', '#']).next()?;
-    let (user, _host) = authority.rsplit_once('@')?;
-    let (name, password) = user.split_once(':')?;
-    let start = begin + name.len() + 1;
-    (!password.is_empty()).then_some(start..start + password.len())
-}
-
-/// The password in such an address.
+/// The password in the address of a database, a proxy or the like.
 pub(super) fn password_in(value: &str) -> Option<&str> {
-    password_place(value).map(|place| &value[place])
+    let (_scheme, rest) = value.split_once("://")?;
+    let authority = rest.split(['/', '?', '#']).next()?;
+    let (user, _host) = authority.rsplit_once('@')?;
+    let (_name, password) = user.split_once(':')?;
+    (!password.is_empty()).then_some(password)
 }
 
+/// Whether the name of a variable says that it holds a secret.
 pub(super) fn names_secret(name: &str) -> bool {
+    says_secret(name, |_| false)
+}
+
+/// Whether any other name says so: that of a key, an option, a header or a parameter.
+pub(super) fn names_secret_elsewhere(name: &str) -> bool {
+    let (beginnings, endings) = PARTS_ELSEWHERE;
+    says_secret(name, |word| {
+        let is_part = || {
+            beginnings.iter().any(|beginning| word.starts_with(beginning))
+                || endings.iter().any(|ending| word.ends_with(ending))
+        };
+        WORDS_ELSEWHERE.contains(&word) || (is_part() && !OTHERWISE.contains(&word))
+    })
+}
+
+fn says_secret(name: &str, further: impl Fn(&str) -> bool) -> bool {
     let name = name.to_ascii_uppercase();
     let words: Vec<&str> =
         name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
@@ -117,6 +139,7 @@ pub(super) fn names_secret(name: &str) -> bool {
         WORDS.contains(word)
             || (words.len() > 1 && WORDS_BESIDE.contains(word))
             || ENDINGS.iter().any(|ending| word.ends_with(ending))
+            || further(word)
     };
     !about && words.iter().any(says_so)
 }
@@ -185,6 +208,21 @@ mod tests {
             "PATTERN",
         ] {
             assert!(!is_secret(name, "value-of-it"), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_key_says_more_than_a_variable() {
+        for name in
+            ["pwd", "dbPwd", "db_pass", "smtppass", "passwd", "cred", "creds", "credz", "passphrase", "pw"]
+        {
+            assert!(names_secret_elsewhere(name), "{name}");
+        }
+        for name in ["PWD", "OLDPWD", "CREDZ"] {
+            assert!(!names_secret(name), "{name}");
+        }
+        for name in ["compass", "bypass", "credits", "passive", "design", "max_tokens", "token_file"] {
+            assert!(!names_secret_elsewhere(name), "{name}");
         }
     }
 

@@ -4,9 +4,9 @@
 
 use std::ops::Range;
 
-use haft_store::{is_secret_name, password_place};
+use haft_store::{given_places, is_secret_word, name_words, user_places};
 
-use super::{is_reference, is_secret_table};
+use super::{begins_with_reference, is_reference, is_secret_table};
 
 /// Where secrets may stand.
 pub(super) fn places(text: &str) -> Vec<Range<usize>> {
@@ -31,12 +31,8 @@ pub(super) fn places(text: &str) -> Vec<Range<usize>> {
             }
             open = Some(Open::after(goes_on, line, from, is_indented));
         }
-        let words = line.split_inclusive(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`'));
-        let mut word_at = start;
-        for word in words {
-            found.extend(password_place(word).map(|place| place.start + word_at..place.end + word_at));
-            word_at += word.len();
-        }
+        let users = user_places(line).into_iter().filter(|place| !is_reference(&line[place.clone()]));
+        found.extend(users.map(|place| place.start + start..place.end + start));
     }
     found
 }
@@ -45,19 +41,34 @@ pub(super) fn places(text: &str) -> Vec<Range<usize>> {
 const OPENING: &[char] =
     &[' ', '\t', ':', '=', ',', '{', '[', '"', '\'', '`', '“', '”', '„', '‘', '’', '«', '»'];
 
-/// Where a name ends after which everything in its line may be a secret. Values that are set apart are told instead.
+/// Where that begins in a line which may be a secret with everything after it. Values that are set apart are told instead.
 fn named(line: &str, mut tell: impl FnMut(Range<usize>)) -> Option<usize> {
     let mut from = 0;
-    while let Some(name) = names(&line[from..]).next() {
-        let end = from + name.end;
-        let Some(value) = set_apart(&line[end..]) else { return Some(end) };
+    loop {
+        let rest = &line[from..];
+        let name = name_words(rest).find(|word| is_name(rest, word)).map(|word| from + word.end);
+        let given = given_places(rest).next().map(|place| from + place.start);
+        let (end, value) = match (name, given) {
+            (Some(name), given) if given.is_none_or(|given| name <= given) => {
+                (name, set_apart(&line[name..]))
+            }
+            (_, Some(given)) => (given, None),
+            (_, None) => return None,
+        };
+        let Some(value) = value else { return Some(end) };
         let value = end + value.start..end + value.end;
         from = value.end;
         if !is_reference(&line[value.clone()]) {
             tell(value);
         }
     }
-    None
+}
+
+/// Whether a word of a line is one after which a secret may come.
+fn is_name(line: &str, word: &Range<usize>) -> bool {
+    let name = &line[word.clone()];
+    let is_reference = || line[..word.start].ends_with('{') && begins_with_reference(&line[word.start - 1..]);
+    is_secret_word(name) || (is_secret_table(name) && !is_reference())
 }
 
 /// The value after a name, if both are in quotes, with a colon between and what ends an entry behind.
@@ -74,22 +85,6 @@ fn set_apart(after_name: &str) -> Option<Range<usize>> {
     value[length + 1..].trim_start().starts_with([',', '}', ']']).then_some(start..start + length)
 }
 
-/// The words of a text that name secrets.
-pub(super) fn names(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
-    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '*');
-    let mut at = 0;
-    let words = text.split_inclusive(move |c| !is_part(c)).map(move |word| {
-        let start = at;
-        at += word.len();
-        start..start + word.trim_end_matches(|c| !is_part(c)).len()
-    });
-    // A pattern such as `*.key` names files.
-    words.filter(|word| {
-        let word = &text[word.clone()];
-        !word.is_empty() && !word.contains('*') && (is_secret_name(word) || is_secret_table(word))
-    })
-}
-
 /// A secret that may go on in the next line.
 struct Open {
     /// How far the line with its name is indented.
@@ -100,6 +95,8 @@ struct Open {
     in_string: bool,
     /// How many tables and lists were opened after the name.
     depth: usize,
+    /// Whether a string in them is not closed, so that there is no telling where they end.
+    is_lost: bool,
     /// Whether what is indented further belongs to it.
     takes_indented: bool,
 }
@@ -118,6 +115,7 @@ impl Open {
                 awaits: open.awaits && awaits,
                 in_string: open.in_string != is_odd,
                 depth: depth(open.depth, line),
+                is_lost: open.is_lost || (is_odd && open.depth > 0),
                 ..open
             },
             None => Open {
@@ -125,6 +123,7 @@ impl Open {
                 awaits,
                 in_string: is_odd,
                 depth: depth(0, &line[from..]),
+                is_lost: is_odd && depth(0, &line[from..]) > 0,
                 takes_indented: is_indented || awaits,
             },
         }
@@ -133,7 +132,8 @@ impl Open {
     fn goes_on(&self, line: &str) -> bool {
         let is_empty = !line.contains(|c: char| !c.is_whitespace());
         let is_below = indent(line) > self.indent || line.trim_start().starts_with("- ");
-        is_empty || self.awaits || self.in_string || self.depth > 0 || (self.takes_indented && is_below)
+        let is_inside = self.in_string || self.depth > 0 || self.is_lost;
+        is_empty || self.awaits || is_inside || (self.takes_indented && is_below)
     }
 }
 

@@ -1,17 +1,20 @@
-//! Secrets in a text that is in order: what stands under a name of one, and nothing else.
+//! Secrets in a text that is in order: what stands under a name of one or is given to one, and nothing else.
 
 use std::ops::Range;
 
-use haft_store::{is_secret_name, password_place};
-use jsonc_parser::ast::{Array, Object, Value};
+use haft::permission::Effect;
+use jsonc_parser::ast::{Array, Object, ObjectPropName, Value};
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, CommentCollectionStrategy, parse_to_ast};
 
 use super::super::parse::DIALECT;
-use super::{broken, is_reference, is_secret_table};
+use super::plain::in_either;
+use super::{announces, broken, is_reference, names_secret, names_table, spoken};
 
 /// Tables of files and commands, whose names say nothing about what stands under them.
 const RULES: &str = "permission";
+/// Why there is a rule, in somebody's own words.
+const WHY: &str = "why";
 
 /// Where secrets stand; `None` if the text is not in order.
 pub(super) fn places(text: &str) -> Option<Vec<Range<usize>>> {
@@ -33,7 +36,10 @@ pub(super) fn places(text: &str) -> Option<Vec<Range<usize>>> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Under {
     Nothing,
+    /// Where values are effects, and anything else is there by mistake.
     Rules,
+    /// A rule that is written out, with the name of the field that holds its effect.
+    Rule(&'static str),
     Secret,
 }
 
@@ -48,8 +54,7 @@ impl Scan<'_> {
         match value {
             Value::Object(object) => self.object(object, under),
             Value::Array(array) => self.array(array, under),
-            // Without its quotes.
-            Value::StringLit(_) => self.string(range.start + 1..range.end - 1, under),
+            Value::StringLit(_) => self.string(within_quotes(range.start..range.end), under),
             Value::NumberLit(_) if under == Under::Secret => self.found.push(range.start..range.end),
             Value::NumberLit(_) | Value::BooleanLit(_) | Value::NullKeyword(_) => {}
         }
@@ -57,62 +62,79 @@ impl Scan<'_> {
 
     fn object(&mut self, object: &Object<'_>, under: Under) {
         for property in &object.properties {
-            let name = property.name.as_str();
-            let under = match under {
-                Under::Nothing if name == RULES => Under::Rules,
-                Under::Nothing if names_secret(name) => Under::Secret,
-                under => under,
+            let range = property.name.range();
+            let written = match property.name {
+                ObjectPropName::String(_) => within_quotes(range.start..range.end),
+                ObjectPropName::Word(_) => range.start..range.end,
             };
+            // A rule is named by a command or an address.
+            self.within(written, spoken);
+            let under = of_entry(property.name.as_str(), &property.value, under);
             self.value(&property.value, under);
         }
     }
 
     fn array(&mut self, array: &Array<'_>, under: Under) {
-        let mut after_flag = false;
+        let mut is_announced = false;
         for element in &array.elements {
-            let under = if after_flag && under == Under::Nothing { Under::Secret } else { under };
+            let under = match (under, element) {
+                (Under::Nothing, _) if is_announced => Under::Secret,
+                (Under::Rules, Value::Object(rule)) => Under::Rule(effect_of(rule)),
+                (under, _) => under,
+            };
             self.value(element, under);
-            after_flag = matches!(element, Value::StringLit(word) if is_flag(&word.value));
+            is_announced = matches!(element, Value::StringLit(word) if announces(&word.value));
         }
     }
 
     fn string(&mut self, range: Range<usize>, under: Under) {
         let word = &self.text[range.clone()];
-        match under {
-            Under::Secret if is_reference(word) => {}
-            Under::Secret => self.found.push(range),
-            Under::Nothing | Under::Rules => {
-                self.within(range.clone(), |word| password_place(word).into_iter().collect());
-                self.within(range, |word| assigned(word).into_iter().collect());
-            }
+        let is_shown = match under {
+            Under::Secret => is_reference(word),
+            Under::Rules => is_reference(word) || is_effect(word),
+            Under::Nothing | Under::Rule(_) => true,
+        };
+        match is_shown {
+            true => self.within(range, spoken),
+            false => self.found.push(range),
         }
     }
 
     fn within(&mut self, range: Range<usize>, find: impl Fn(&str) -> Vec<Range<usize>>) {
-        let found = find(&self.text[range.clone()]).into_iter();
+        let found = in_either(&self.text[range.clone()], find).into_iter();
         self.found.extend(found.map(|part| part.start + range.start..part.end + range.start));
     }
 }
 
-fn names_secret(name: &str) -> bool {
-    // A pattern such as `*.key` names files.
-    let is_pattern = name.contains(['*', '?', '/']);
-    !is_pattern && !is_reference(name) && is_secret_name(name) || is_secret_table(name)
+/// What the name of an entry and all around it say about its value.
+fn of_entry(name: &str, value: &Value<'_>, under: Under) -> Under {
+    let is_number = matches!(value, Value::NumberLit(_));
+    match under {
+        Under::Nothing if name == RULES => Under::Rules,
+        Under::Nothing if names_secret(name) || names_table(name) => Under::Secret,
+        Under::Rule(field) if name == field => Under::Rules,
+        Under::Rule(_) if names_secret(name) => Under::Secret,
+        Under::Rule(_) => Under::Nothing,
+        Under::Rules if name == WHY => Under::Nothing,
+        Under::Rules if is_number && names_secret(name) => Under::Secret,
+        Under::Nothing | Under::Rules | Under::Secret => under,
+    }
 }
 
-/// Whether a word of a command line says that the next one is a secret.
-fn is_flag(word: &str) -> bool {
-    word.starts_with('-') && !word.contains(['=', ' ']) && is_secret_name(word)
+/// The field of a rule that holds its effect: V2 calls it so, and before it was called an action.
+fn effect_of(rule: &Object<'_>) -> &'static str {
+    match rule.properties.iter().any(|property| property.name.as_str() == "effect") {
+        true => "effect",
+        false => "action",
+    }
 }
 
-/// What is given to a secret within a text, as in `--token=x`, `?api_key=x` and `Authorization: Bearer x`.
-fn assigned(text: &str) -> Option<Range<usize>> {
-    let names = broken::names(text).map(|name| name.end);
-    let given = names.filter_map(|end| {
-        let value = text[end..].trim_start().strip_prefix(['=', ':'])?.trim_start();
-        Some(text.len() - value.len())
-    });
-    given
-        .map(|start| start..text.len())
-        .find(|range| !range.is_empty() && !is_reference(&text[range.clone()]))
+/// Whether a word is an effect, or was meant to be one.
+fn is_effect(word: &str) -> bool {
+    let effects = [Effect::Allow, Effect::Ask, Effect::Deny].map(Effect::as_str);
+    haft::nearest(word, effects).is_some()
+}
+
+fn within_quotes(range: Range<usize>) -> Range<usize> {
+    range.start + 1..range.end - 1
 }

@@ -2,6 +2,7 @@
 
 mod programs;
 mod references;
+mod secrets;
 mod syntax;
 mod values;
 

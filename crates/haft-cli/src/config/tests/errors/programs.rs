@@ -16,7 +16,7 @@ fn a_formatter_that_could_do_nothing_is_an_error_where_it_stands() {
         repo/haft.jsonc:1:21: expected an object, found true
         repo/haft.jsonc:1:33: expected an array of texts with "$FILE" in one of its arguments, found an array
         repo/haft.jsonc:1:36: expected an array of texts that begin with a dot, found an array
-        repo/haft.jsonc:1:43: expected a text, found 1
+        repo/haft.jsonc:1:43: expected a text, found …
         repo/haft.jsonc:1:22: unknown key "comand"; did you mean "command"?"#]]
     .assert_eq(
         &[
@@ -61,7 +61,7 @@ fn programs_that_nothing_comes_of() {
         r#"{"formatter": {"prettierr": {"environment": {"A": "b"}}}}"#,
         &expect![[r#"
         repo/haft.jsonc:1:16: this has no effect: "prettierr" is no formatter that is built in, and has no command; did you mean "prettier"?
-          1 | {"formatter": {"prettierr": {"environment": {"A": "b"}}}}
+          1 | {"formatter": {"prettierr": {"environment": {"A": "…"}}}}
             |                ^^^^^^^^^^^"#]],
     );
     opencode(

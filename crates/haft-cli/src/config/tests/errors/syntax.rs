@@ -100,9 +100,9 @@ fn long_lines_are_shown_in_part() {
     opencode(
         &text,
         &expect![[r#"
-        repo/opencode.json:1:5029: expected "allow", "ask" or "deny", found "no"
-          1 | …aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "permission": "no", "username": "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb…
-            |                                                              ^^^^"#]],
+        repo/opencode.json:1:5029: expected "allow", "ask" or "deny", found "…"
+          1 | …aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "permission": "…", "username": "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb…
+            |                                                              ^^^"#]],
     );
 }
 

@@ -72,15 +72,15 @@ fn rules() {
         r#"{"permission": {"bash": {"action": "deny", "wy": "x"}}}"#,
         &expect![[r#"
         repo/haft.jsonc:1:44: unknown key "wy"; did you mean "why"?
-          1 | {"permission": {"bash": {"action": "deny", "wy": "x"}}}
+          1 | {"permission": {"bash": {"action": "deny", "wy": "…"}}}
             |                                            ^^^^"#]],
     );
     haft(
         r#"{"agent": {"plan": {"permission": {"edit": "never"}}}}"#,
         &expect![[r#"
-        repo/haft.jsonc:1:44: expected "allow", "ask" or "deny", or an object of patterns, found "never"
-          1 | {"agent": {"plan": {"permission": {"edit": "never"}}}}
-            |                                            ^^^^^^^"#]],
+        repo/haft.jsonc:1:44: expected "allow", "ask" or "deny", or an object of patterns, found "…"
+          1 | {"agent": {"plan": {"permission": {"edit": "…"}}}}
+            |                                            ^^^"#]],
     );
 }
 
