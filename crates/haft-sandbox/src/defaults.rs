@@ -1,12 +1,12 @@
 //! What is protected, hidden and cached unless a caller says otherwise.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 
 use crate::credentials::CREDENTIALS;
-use crate::gitlinks::{gitlinks, repository};
 use crate::profile::{Absent, Protected};
 use crate::repository::{OF_GIT, is_whole, may_be_repository};
+use crate::trees::{Tree, reached};
 
 /// So many directories are looked into for submodules.
 const MODULES_MAX: usize = 1024;
@@ -111,24 +111,39 @@ fn removed(path: PathBuf) -> Protected {
     Protected { path, absent: Absent::Remove }
 }
 
-/// What makes git run something in the repositories that the index of a directory's own has in it.
+/// What makes git run something in the repositories that it looks into from a directory, however far down, and the
+/// indexes by which it comes there.
 fn embedded(root: &Path) -> Vec<Protected> {
-    let own = repository(root);
-    let Some(git) = own.first() else { return Vec::new() };
-    let mut found = vec![Protected { path: root.join(".git/index"), absent: Absent::Gitlinks }];
-    for tree in gitlinks(git).into_iter().map(|link| root.join(link)) {
-        let pointer = tree.join(".git");
+    let trees = reached(root);
+    let Some(Tree { git: own, .. }) = trees.first().filter(|tree| !tree.git.is_empty()) else {
+        return Vec::new();
+    };
+    let index = |tree: &Tree| Protected { path: tree.path.join(".git/index"), absent: Absent::Gitlinks };
+    let mut found: Vec<Protected> = trees.iter().map(index).collect();
+    // What is the root's own is protected with it.
+    let mut held: HashSet<&PathBuf> = own.iter().collect();
+    for tree in trees.iter().skip(1) {
+        let pointer = tree.path.join(".git");
         if !pointer.is_dir() {
             found.push(removed(pointer));
         }
-        // Other working trees of the same repository have nothing of their own.
-        let is_own = |directory: &PathBuf| {
-            own.iter().any(|own| directory == own || directory.starts_with(own.join("worktrees")))
+        let (linked, common) = match tree.git.as_slice() {
+            [own, common] => (Some(own), Some(common)),
+            [common] => (None, Some(common)),
+            _ => (None, None),
         };
-        let others = repository(&tree).into_iter().filter(|directory| !is_own(directory));
-        found.extend(others.flat_map(|directory| of_git(&directory)));
+        let new = common.into_iter().filter(|directory| held.insert(directory));
+        found.extend(new.flat_map(|directory| of_git(directory)));
+        let new = linked.into_iter().filter(|directory| held.insert(directory));
+        found.extend(new.flat_map(|directory| leading(directory)));
     }
     found
+}
+
+/// What leads a working tree that was added to a repository to it, in the directory that it has there.
+fn leading(directory: &Path) -> impl Iterator<Item = Protected> {
+    let files = OF_GIT.iter().filter(|file| file.leads);
+    files.map(|file| Protected { path: directory.join(file.name), absent: file.absent })
 }
 
 /// What makes git run something in a repository's directory and in those of its submodules, which lie in it. A command

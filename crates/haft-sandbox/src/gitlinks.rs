@@ -4,32 +4,91 @@
 //! `.gitmodules` knows of it. Whoever adds an entry therefore has the configuration of a repository believed that
 //! nobody would have looked into.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
+use std::fs::{self, File};
 use std::io::Read;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::repository::open;
+use crate::index::{Entries, Wanted, entries, path};
+use crate::repository::open_followed;
+use crate::stamp::{Stamps, stamps};
 
-/// So much of an index is read; one with a million files takes about a third of it.
+/// An index that is larger is not read; one with a million files takes about a third of it.
 const INDEX_BYTES_MAX: u64 = 256 << 20;
 /// So much of a file is read that leads to a repository: a path, and what stands before it.
-const POINTER_BYTES_MAX: u64 = 4096;
+const POINTER_BYTES_MAX: u64 = 4096 + 16;
+/// So much of a configuration is read for what it says of hashes.
+const CONFIG_BYTES_MAX: u64 = 1 << 20;
+/// So many indexes are remembered.
+const REMEMBERED_MAX: usize = 256;
 
-/// Hashes have one of these lengths; the index does not say which.
-const HASH_BYTES: [usize; 2] = [20, 32];
+/// The repositories that an index has in it.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Links {
+    /// Where they are, relative to the working tree.
+    pub(crate) paths: BTreeSet<PathBuf>,
+    /// Whether the index is as git writes it and not too large. If not, git may find more in it.
+    pub(crate) is_usual: bool,
+}
 
-/// The paths, relative to the working tree, at which an index has repositories. The index may be spread over files.
-pub(crate) fn gitlinks(git: &Path) -> BTreeSet<PathBuf> {
-    files(git).iter().filter_map(|file| read(file)).flat_map(|bytes| entries(&bytes)).collect()
+/// What indexes led to when they had these stamps, by the directories of their repositories.
+pub(crate) type Seen = BTreeMap<PathBuf, (Stamps, Arc<Links>)>;
+
+/// The repositories in the index of a repository, whose directories are given. The index may be spread over two files.
+pub(crate) fn gitlinks(git: &[PathBuf]) -> Links {
+    let (Some(own), Some(common)) = (git.first(), git.last()) else { return Links::default() };
+    let Some(index) = open_file(&own.join("index")) else {
+        return Links { is_usual: true, ..Links::default() };
+    };
+    let hash = hash_bytes(common);
+    let Some(Entries { names, base, has_nameless_link, mut is_usual }) = read(index, hash, Wanted::Links)
+    else {
+        return Links::default();
+    };
+    let mut paths: BTreeSet<PathBuf> = names.into_iter().collect();
+    if let Some(base) = base {
+        // What has no name of its own stands for something there; it is not looked up for what.
+        let wanted = if has_nameless_link { Wanted::Everything } else { Wanted::Links };
+        let base = open_file(&own.join(format!("sharedindex.{base}"))).map(|base| read(base, hash, wanted));
+        // Without its base git does not take an index at all.
+        if let Some(base) = base {
+            is_usual &= base.as_ref().is_some_and(|base| base.is_usual);
+            paths.extend(base.into_iter().flat_map(|base| base.names));
+        }
+    }
+    Links { paths, is_usual }
+}
+
+/// As [`gitlinks`], but an index that was read before is not read again.
+pub(crate) fn remembered(git: &[PathBuf]) -> Arc<Links> {
+    static KNOWN: Mutex<Seen> = Mutex::new(Seen::new());
+    let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(own) = git.first() else { return Arc::default() };
+    // The file that says how long hashes are counts too.
+    let now = stamps(files(own).into_iter().chain(git.last().map(|common| common.join("config"))));
+    if let Some((then, links)) = known().get(own)
+        && then.are_surely(&now)
+    {
+        return links.clone();
+    }
+    let links = Arc::new(gitlinks(git));
+    let mut known = known();
+    if known.len() >= REMEMBERED_MAX {
+        known.clear();
+    }
+    known.insert(own.clone(), (now, links.clone()));
+    links
 }
 
 /// The files that an index is in.
 pub(crate) fn files(git: &Path) -> Vec<PathBuf> {
     let mut files = vec![git.join("index")];
     let is_shared = |name: &OsStr| name.as_encoded_bytes().starts_with(b"sharedindex.");
-    let beside = std::fs::read_dir(git).into_iter().flatten().flatten();
+    let beside = fs::read_dir(git).into_iter().flatten().flatten();
     files.extend(beside.filter(|entry| is_shared(&entry.file_name())).map(|entry| entry.path()));
+    files.sort();
     files
 }
 
@@ -37,115 +96,76 @@ pub(crate) fn files(git: &Path) -> Vec<PathBuf> {
 /// that shares with others. They may be anywhere.
 pub(crate) fn repository(tree: &Path) -> Vec<PathBuf> {
     let git = tree.join(".git");
-    if std::fs::symlink_metadata(&git).is_err() {
+    if fs::symlink_metadata(&git).is_err() {
         return Vec::new();
     }
-    let own = match line(&git) {
-        Some(line) => line.strip_prefix("gitdir:").map(|path| tree.join(path.trim())),
+    let own = match pointer(&git) {
+        Some(line) => line.strip_prefix(b"gitdir: ").map(|name| tree.join(path(name))),
         None => Some(git),
     };
     let own = own.and_then(|own| own.canonicalize().ok());
-    let common =
-        own.as_ref().and_then(|own| own.join(line(&own.join("commondir"))?.trim()).canonicalize().ok());
+    let common = own
+        .as_ref()
+        .and_then(|own| own.join(path(&pointer(&own.join("commondir"))?)).canonicalize().ok())
+        .filter(|common| Some(common) != own.as_ref());
     own.into_iter().chain(common).collect()
 }
 
-fn line(path: &Path) -> Option<String> {
-    // Git follows links here.
-    let path = path.canonicalize().ok()?;
-    if !path.is_file() {
-        return None;
-    }
+/// What stands in a file that leads elsewhere, as git reads it: all but the ends of lines at its end.
+pub(crate) fn pointer(path: &Path) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
-    open(&path).ok()?.take(POINTER_BYTES_MAX).read_to_end(&mut bytes).ok()?;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-fn read(path: &Path) -> Option<Vec<u8>> {
-    if !std::fs::symlink_metadata(path).ok()?.is_file() {
-        return None;
+    open_file(path)?.take(POINTER_BYTES_MAX).read_to_end(&mut bytes).ok()?;
+    while let Some(b'\n' | b'\r') = bytes.last() {
+        bytes.pop();
     }
-    let mut bytes = Vec::new();
-    open(path).ok()?.take(INDEX_BYTES_MAX).read_to_end(&mut bytes).ok()?;
+    let len = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+    bytes.truncate(len);
     Some(bytes)
 }
 
-fn entries(index: &[u8]) -> Vec<PathBuf> {
-    HASH_BYTES.iter().find_map(|hash| parse(index, *hash)).unwrap_or_default()
+/// Git follows links here, and so do we; whatever is no file is nothing.
+fn open_file(path: &Path) -> Option<File> {
+    let file = open_followed(path).ok()?;
+    file.metadata().is_ok_and(|found| found.is_file()).then_some(file)
 }
 
-/// The entries that are repositories; none if these are not the entries of an index with such hashes.
-fn parse(index: &[u8], hash: usize) -> Option<Vec<PathBuf>> {
-    const STAT_BYTES: usize = 40;
-    const MODE_AT: usize = 24;
-    const KIND: u32 = 0o170_000;
-    const KINDS: [u32; 4] = [0o100_000, 0o120_000, GITLINK, 0o040_000];
-    const GITLINK: u32 = 0o160_000;
-    const IS_EXTENDED: u8 = 0x40;
-    let number = |at: usize| Some(u32::from_be_bytes(index.get(at..at + 4)?.try_into().ok()?));
-    let (version, count) = (number(4)?, number(8)?);
-    if !index.starts_with(b"DIRC") || !(2..=4).contains(&version) {
-        return None;
-    }
-    let (mut at, mut name, mut found) = (12, Vec::new(), Vec::new());
-    for _ in 0..count {
-        let start = at;
-        let kind = number(start + MODE_AT)? & KIND;
-        if !KINDS.contains(&kind) {
-            return None;
-        }
-        at = start + STAT_BYTES + hash;
-        let is_extended = version >= 3 && index.get(at)? & IS_EXTENDED != 0;
-        at += if is_extended { 4 } else { 2 };
-        if version == 4 {
-            // Only what differs from the name before is written.
-            let dropped = varint(index, &mut at)?;
-            name.truncate(name.len().checked_sub(dropped)?);
-        } else {
-            name.clear();
-        }
-        let rest = index.get(at..)?;
-        let len = rest.iter().position(|byte| *byte == 0)?;
-        name.extend_from_slice(&rest[..len]);
-        at += len;
-        at = if version == 4 { at + 1 } else { start + (at - start + 8) / 8 * 8 };
-        if kind == GITLINK {
-            found.extend(relative(&name));
-        }
-    }
-    Some(found)
+/// Nothing, if it is too large.
+fn read(file: File, hash: usize, wanted: Wanted) -> Option<Entries> {
+    let len = file.metadata().ok()?.len();
+    (len <= INDEX_BYTES_MAX).then(|| entries(file, len, hash, wanted))
 }
 
-/// A number as git writes it for names and packs.
-fn varint(index: &[u8], at: &mut usize) -> Option<usize> {
-    let mut next = || {
-        let byte = *index.get(*at)?;
-        *at += 1;
-        Some(byte)
+/// How long the hashes of a repository are; only its configuration says so.
+fn hash_bytes(common: &Path) -> usize {
+    let mut config = Vec::new();
+    let read = open_file(&common.join("config"))
+        .and_then(|file| file.take(CONFIG_BYTES_MAX).read_to_end(&mut config).ok());
+    let config = String::from_utf8_lossy(&config).to_ascii_lowercase();
+    let is_long = |line: &str| {
+        line.split_once('=').is_some_and(|(key, value)| {
+            let value = value.split(['#', ';']).next().unwrap_or_default();
+            key.trim().ends_with("objectformat") && value.trim().trim_matches('"') == "sha256"
+        })
     };
-    let mut byte = next()?;
-    let mut value = usize::from(byte & 0x7f);
-    while byte & 0x80 != 0 {
-        byte = next()?;
-        value = value.checked_add(1)?.checked_mul(128)?.checked_add(usize::from(byte & 0x7f))?;
+    if read.is_some() && config.lines().any(is_long) { 32 } else { 20 }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+
+    use super::{INDEX_BYTES_MAX, gitlinks};
+
+    #[test]
+    fn an_index_that_is_too_large_is_not_read_and_not_taken_for_usual() {
+        let git = tempfile::tempdir().unwrap();
+        let is_usual = || gitlinks(&[git.path().to_owned()]).is_usual;
+        assert!(is_usual());
+        let index = File::create(git.path().join("index")).unwrap();
+        std::io::Write::write_all(&mut &index, b"DIRC\0\0\0\x02\0\0\0\0").unwrap();
+        index.set_len(12 + 20).unwrap();
+        assert!(is_usual());
+        index.set_len(INDEX_BYTES_MAX + 1).unwrap();
+        assert!(!is_usual());
     }
-    Some(value)
-}
-
-/// A path that leads to something within the working tree, as all that git makes do.
-fn relative(name: &[u8]) -> Option<PathBuf> {
-    let path = path(name);
-    let is_plain = path.components().all(|part| matches!(part, Component::Normal(_)));
-    (is_plain && !name.is_empty()).then_some(path)
-}
-
-#[cfg(unix)]
-fn path(name: &[u8]) -> PathBuf {
-    use std::os::unix::ffi::OsStrExt;
-    PathBuf::from(OsStr::from_bytes(name))
-}
-
-#[cfg(not(unix))]
-fn path(name: &[u8]) -> PathBuf {
-    PathBuf::from(String::from_utf8_lossy(name).into_owned())
 }

@@ -53,12 +53,15 @@ mod gitlinks;
 #[cfg(target_os = "linux")]
 mod harmless;
 mod hosts;
+mod index;
 mod profile;
 mod refusal;
 mod report;
 mod repository;
 mod sandbox;
 mod spec;
+mod stamp;
+mod trees;
 
 pub use defaults::{DIRECTORIES, FILES, secrets};
 pub use error::SandboxError;

@@ -75,7 +75,8 @@ pub enum Absent {
     /// The path is a directory, there or not. What is in it may be changed, what is put there besides is removed.
     Additions,
     /// The path is `.git/index` of a working tree, wherever its index really is. Repositories may be added to it, but
-    /// what runs something in those is removed: git believes them then.
+    /// what runs something in those, and in those that they lead to, is removed: git believes them then. Those of all
+    /// working trees that have such a path are the person's own.
     Gitlinks,
 }
 
@@ -264,7 +265,11 @@ impl Profile {
         profile.protected.retain(|protected| protected.path.as_os_str().len() < PATH_BYTES_MAX);
         let mut known = Known::default();
         for protected in &mut profile.protected {
-            protected.path = above_resolved(&protected.path, &mut known)?;
+            protected.path = match (protected.absent, protected.path.parent()) {
+                // Its `.git` may be a link, and the index wherever that leads; it is known by its working tree.
+                (Absent::Gitlinks, Some(git)) => above_resolved(git, &mut known)?.join("index"),
+                _ => above_resolved(&protected.path, &mut known)?,
+            };
         }
         if let Some(caches) = &mut profile.caches {
             match caches.home.canonicalize() {

@@ -86,6 +86,23 @@ pub(crate) fn open(path: &Path) -> std::io::Result<File> {
     OpenOptions::new().read(true).open(path)
 }
 
+/// The same where git would follow links. What is no file is not even opened: a device could do something then.
+#[cfg(target_os = "linux")]
+pub(crate) fn open_followed(path: &Path) -> std::io::Result<File> {
+    use std::os::fd::AsRawFd;
+    use std::os::unix::fs::OpenOptionsExt;
+    let found = OpenOptions::new().read(true).custom_flags(libc::O_PATH).open(path)?;
+    if !found.metadata()?.is_file() {
+        return Err(ErrorKind::InvalidInput.into());
+    }
+    OpenOptions::new().read(true).open(format!("/proc/self/fd/{}", found.as_raw_fd()))
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn open_followed(path: &Path) -> std::io::Result<File> {
+    OpenOptions::new().read(true).open(path)
+}
+
 #[cfg(test)]
 mod tests {
     use super::names_something;

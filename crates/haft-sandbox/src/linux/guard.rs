@@ -22,7 +22,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsE
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use super::embedded::Index;
+use super::embedded::Embedded;
 use super::removal;
 use super::repositories::Directory;
 use crate::profile::{Absent, Profile, Protected};
@@ -42,12 +42,20 @@ pub(super) struct Guard {
     unwanted: Vec<PathBuf>,
     repositories: Vec<Directory>,
     closed: Vec<Closed>,
-    indexes: Vec<Index>,
-    writable: Vec<PathBuf>,
+    embedded: Embedded,
     removed: RefCell<BTreeSet<PathBuf>>,
     displaced: RefCell<Vec<PathBuf>>,
     /// Paths to mount read-only, all of which exist.
     pub(super) read_only: Vec<PathBuf>,
+}
+
+/// When what a command did is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Look {
+    /// While it runs: it may be in the midst of something.
+    Passing,
+    /// When every process of it is gone.
+    Last,
 }
 
 /// A directory that nothing may be added to.
@@ -61,17 +69,20 @@ struct Closed {
 impl Guard {
     /// Looks at every protected path within a writable directory, and puts placeholders where they are needed.
     pub(super) fn raise(profile: &Profile) -> io::Result<Guard> {
-        let mut guard = Guard { writable: profile.writable.clone(), ..Guard::default() };
+        let mut guard = Guard { embedded: Embedded::within(&profile.writable), ..Guard::default() };
         for protected in &profile.protected {
             let path = &protected.path;
+            if protected.absent == Absent::Gitlinks {
+                guard.embedded.watch(path);
+                continue;
+            }
             let Some(root) = profile.writable.iter().find(|root| path.starts_with(root) && path != *root)
             else {
                 continue;
             };
             match protected.absent {
                 Absent::Repository => guard.repositories.extend(Directory::of(path)),
-                Absent::Gitlinks => guard.indexes.extend(Index::of(path)),
-                Absent::Mask | Absent::MaskWithin | Absent::Remove | Absent::Additions => {
+                Absent::Mask | Absent::MaskWithin | Absent::Remove | Absent::Additions | Absent::Gitlinks => {
                     guard.hold(protected, root, profile)?;
                 }
             }
@@ -105,11 +116,11 @@ impl Guard {
 
     /// Whether [`undo`](Guard::undo) is to be called from time to time.
     pub(super) fn is_watchful(&self) -> bool {
-        self.looked_after().next().is_some() || !self.indexes.is_empty()
+        self.looked_after().next().is_some() || self.embedded.is_watchful()
     }
 
     /// Removes what is not wanted, and puts links back that lead elsewhere.
-    pub(super) fn undo(&self) {
+    pub(super) fn undo(&self, look: Look) {
         for path in &self.unwanted {
             if fs::symlink_metadata(path).is_ok() {
                 self.displace(path);
@@ -129,10 +140,7 @@ impl Guard {
         for directory in &self.repositories {
             self.removed.borrow_mut().extend(directory.undo(|path| self.displace(path)));
         }
-        let is_writable = |path: &Path| self.writable.iter().any(|root| path.starts_with(root));
-        for index in &self.indexes {
-            self.removed.borrow_mut().extend(index.undo(is_writable, |path| self.displace(path)));
-        }
+        self.removed.borrow_mut().extend(self.embedded.undo(look, &|path| self.displace(path)));
         for (path, target) in &self.links {
             if fs::read_link(path).is_ok_and(|now| now == *target) {
                 continue;
@@ -196,7 +204,7 @@ impl Guard {
                 fs::remove_dir(path).ok();
             }
         }
-        self.undo();
+        self.undo(Look::Last);
         for directory in &self.repositories {
             self.removed.borrow_mut().extend(directory.mend(|path| self.displace(path)));
         }

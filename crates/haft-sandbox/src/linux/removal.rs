@@ -21,7 +21,23 @@ pub(super) fn displace(path: &Path, number: usize) -> Option<PathBuf> {
     }
     // A directory may be large, or locked against being emptied; its name can be changed all the same.
     let aside = path.with_file_name(format!(".haft-removed-{}-{number}", std::process::id()));
-    renameat(&above, name, &above, aside.file_name()?).ok().map(|()| aside)
+    let rename = || renameat(&above, name, &above, aside.file_name()?).ok();
+    if rename().is_some() {
+        return Some(aside);
+    }
+    // The directory itself may be locked, which does not keep git from reading it.
+    unlock(&above).ok()?;
+    if unlinkat(&above, name, AtFlags::empty()).is_ok() {
+        return None;
+    }
+    rename().map(|()| aside)
+}
+
+/// Lets its owner change a directory, by descriptor, so that it is this one and nothing that was put in its place.
+fn unlock(directory: &OwnedFd) -> io::Result<()> {
+    let itself = format!("/proc/self/fd/{}", directory.as_raw_fd());
+    let mode = fs::metadata(&itself)?.permissions().mode();
+    fs::set_permissions(itself, fs::Permissions::from_mode(mode & 0o7777 | 0o700))
 }
 
 /// Opens the directory that something is in. No link is followed to it: a command could have put one there that leads
@@ -45,9 +61,7 @@ fn remove_at(above: &OwnedFd, name: &Path, depth: usize) -> io::Result<()> {
     let Some(depth) = depth.checked_sub(1) else { return Err(io::Error::other("too deep")) };
     let directory = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let found = openat(above, name, OFlags::PATH | directory, Mode::empty())?;
-    // By descriptor, so that it is this directory and nothing that was put in its place.
-    let itself = format!("/proc/self/fd/{}", found.as_raw_fd());
-    fs::set_permissions(itself, fs::Permissions::from_mode(0o700))?;
+    unlock(&found)?;
     let listed = openat(found.as_fd(), ".", OFlags::RDONLY | directory, Mode::empty())?;
     for entry in Dir::read_from(&listed)? {
         let entry = entry?;

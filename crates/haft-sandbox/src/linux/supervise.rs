@@ -15,7 +15,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, kill_process_group, wait};
 
 use super::bubblewrap::Wrapping;
-use super::guard::Guard;
+use super::guard::{Guard, Look};
 use super::memory::{self, Group};
 use super::proxy::Proxy;
 use super::sys::{self, Forked, Signals};
@@ -217,7 +217,7 @@ fn watch(head: &Head, guard: &Guard, channel: &UnixStream, signals: &Signals) ->
         let ready = rustix::io::retry_on_intr(|| poll(&mut fds, timeout.as_ref()))?;
         if ready == 0 {
             let begun = Instant::now();
-            guard.undo();
+            guard.undo(Look::Passing);
             look_again = Some(LOOK_AGAIN.max(begun.elapsed() * LOOKING_SHARE));
         }
         let [on_signals, on_channel] = fds.map(|fd| !fd.revents().is_empty());

@@ -1,0 +1,220 @@
+//! The index of a repository, read as strictly as git writes it.
+//!
+//! Git itself reads more than it writes: lengths that are wrong, flags that the version does not have, paths that lead
+//! out of the working tree. Whoever reads such an index otherwise than git does misses what git finds in it, so it is
+//! told to be unusual, and nobody has to guess.
+
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::PathBuf;
+
+/// The names a caller wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// Those of repositories.
+    Links,
+    /// All.
+    Everything,
+}
+
+/// What an index has in it.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Entries {
+    /// The wanted names, relative to the working tree.
+    pub(crate) names: Vec<PathBuf>,
+    /// What the index is a change to: the name of a file beside it.
+    pub(crate) base: Option<String>,
+    /// Whether there is a repository that has its name from the base.
+    pub(crate) has_nameless_link: bool,
+    /// Whether it is as git writes it. If not, more may be in it.
+    pub(crate) is_usual: bool,
+}
+
+/// So much of an index is held at a time. Most of one with many files is passed over.
+const HELD_BYTES: usize = 256 << 10;
+const STAT_BYTES: usize = 40;
+const MODE_AT: usize = 24;
+const KIND: u32 = 0o170_000;
+const GITLINK: u32 = 0o160_000;
+const KINDS: [u32; 4] = [0o100_000, 0o120_000, GITLINK, 0o040_000];
+const IS_EXTENDED: u16 = 0x4000;
+const NAME_BYTES_MAX: u16 = 0x0fff;
+const HASH_BYTES_MAX: usize = 32;
+
+/// Reads an index that has so many bytes, and hashes of so many.
+pub(crate) fn entries(index: impl Read + Seek, len: u64, hash: usize, wanted: Wanted) -> Entries {
+    let mut found = Entries::default();
+    let index = BufReader::with_capacity(HELD_BYTES, index);
+    found.is_usual = Reader { index, at: 0, len, hash, wanted }.read(&mut found).is_some();
+    found
+}
+
+struct Reader<R> {
+    index: BufReader<R>,
+    at: u64,
+    len: u64,
+    hash: usize,
+    wanted: Wanted,
+}
+
+impl<R: Read + Seek> Reader<R> {
+    /// Nothing, if something is unusual.
+    fn read(&mut self, found: &mut Entries) -> Option<()> {
+        let [signature, version, count] = [self.take::<4>()?, self.take()?, self.take()?];
+        let (version, count) = (u32::from_be_bytes(version), u32::from_be_bytes(count));
+        if signature != *b"DIRC" || !(2..=4).contains(&version) {
+            return None;
+        }
+        let (mut name, mut starts) = (Vec::new(), Vec::new());
+        for _ in 0..count {
+            starts.push(u32::try_from(self.at).ok()?);
+            let kind = self.entry(version, &mut name)?;
+            found.has_nameless_link |= kind == GITLINK && name.is_empty();
+            if kind == GITLINK && !name.is_empty() && !is_plain(&name) {
+                return None;
+            }
+            if (kind == GITLINK || self.wanted == Wanted::Everything) && !name.is_empty() {
+                found.names.push(path(&name));
+            }
+        }
+        found.base = self.extensions(&starts)?;
+        // Only a base has names for those that have none.
+        (found.base.is_some() || !found.has_nameless_link).then_some(())
+    }
+
+    /// Reads an entry and its name, which may begin as the one before; returns what kind it is of.
+    fn entry(&mut self, version: u32, name: &mut Vec<u8>) -> Option<u32> {
+        let start = self.at;
+        let mut head = [0; STAT_BYTES + HASH_BYTES_MAX + 2];
+        let head = &mut head[..STAT_BYTES + self.hash + 2];
+        self.fill(head)?;
+        let kind = number(head, MODE_AT)? & KIND;
+        let flags = u16::from_be_bytes([head[head.len() - 2], head[head.len() - 1]]);
+        let is_extended = flags & IS_EXTENDED != 0;
+        if !KINDS.contains(&kind) || is_extended && version < 3 {
+            return None;
+        }
+        if is_extended {
+            self.take::<2>()?;
+        }
+        if version == 4 {
+            // Only what differs from the name before is written.
+            let dropped = self.varint()?;
+            name.truncate(name.len().checked_sub(dropped)?);
+        } else {
+            name.clear();
+        }
+        self.at += self.index.read_until(0, name).ok()? as u64;
+        if name.pop() != Some(0)
+            || usize::from(flags & NAME_BYTES_MAX) != name.len().min(NAME_BYTES_MAX.into())
+        {
+            return None;
+        }
+        if version < 4 {
+            let padding = (self.at - start).next_multiple_of(8) - (self.at - start);
+            self.fill(&mut [0; 8][..usize::try_from(padding).ok()?])?;
+        }
+        Some(kind)
+    }
+
+    /// Reads what follows the entries up to the end; returns the base that is named there.
+    fn extensions(&mut self, starts: &[u32]) -> Option<Option<String>> {
+        let from = u32::try_from(self.at).ok()?;
+        let end = self.len.checked_sub(self.hash as u64)?;
+        let mut base = None;
+        while self.at < end {
+            let [signature, size] = [self.take::<4>()?, self.take()?];
+            let next = self.at + u64::from(u32::from_be_bytes(size));
+            if next > end {
+                return None;
+            }
+            match &signature {
+                b"link" => {
+                    let mut hash = [0; HASH_BYTES_MAX];
+                    let hash = &mut hash[..self.hash];
+                    self.fill(hash)?;
+                    let name = || hash.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+                    base = hash.iter().any(|byte| *byte != 0).then(name);
+                }
+                // By this git finds its way with several threads, past whoever reads from the start.
+                b"IEOT" => {
+                    let mut table = vec![0; usize::try_from(next - self.at).ok()?];
+                    self.fill(&mut table)?;
+                    if !are_blocks(&table, starts)? {
+                        return None;
+                    }
+                }
+                _ => {}
+            }
+            self.index.seek_relative(i64::try_from(next.checked_sub(self.at)?).ok()?).ok()?;
+            self.at = next;
+        }
+        let leads_elsewhere = self.end_of_entries().is_some_and(|told| told != from);
+        (self.at == end && !leads_elsewhere).then_some(base)
+    }
+
+    /// Where the entries end as told by what git looks for at the end of an index, whatever stands around it.
+    fn end_of_entries(&mut self) -> Option<u32> {
+        let at = self.len.checked_sub(8 + 4 + 2 * self.hash as u64)?;
+        let mut told = [0; 12];
+        self.index.seek(SeekFrom::Start(at)).ok()?;
+        self.index.read_exact(&mut told).ok()?;
+        told.starts_with(b"EOIE").then(|| number(&told, 8)).flatten()
+    }
+
+    fn fill(&mut self, bytes: &mut [u8]) -> Option<()> {
+        self.index.read_exact(bytes).ok()?;
+        self.at += bytes.len() as u64;
+        Some(())
+    }
+
+    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let mut bytes = [0; N];
+        self.fill(&mut bytes)?;
+        Some(bytes)
+    }
+
+    /// A number as git writes it for names and packs.
+    fn varint(&mut self) -> Option<usize> {
+        let [mut byte] = self.take()?;
+        let mut value = usize::from(byte & 0x7f);
+        while byte & 0x80 != 0 {
+            [byte] = self.take()?;
+            value = value.checked_add(1)?.checked_mul(128)?.checked_add(usize::from(byte & 0x7f))?;
+        }
+        Some(value)
+    }
+}
+
+fn number(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
+}
+
+/// Whether a table of blocks (where each begins, and how many entries it has) tells of the very entries there are.
+fn are_blocks(table: &[u8], starts: &[u32]) -> Option<bool> {
+    let mut next: usize = 0;
+    for at in (4..table.len()).step_by(8) {
+        let (start, count) = (number(table, at)?, number(table, at + 4)?);
+        if starts.get(next) != Some(&start) {
+            return Some(false);
+        }
+        next = next.checked_add(usize::try_from(count).ok()?)?;
+    }
+    Some(next == starts.len())
+}
+
+/// Whether a path is one that git would make: it leads to something within the working tree and not to its repository.
+fn is_plain(name: &[u8]) -> bool {
+    name.split(|byte| *byte == b'/')
+        .all(|part| !part.is_empty() && part != b"." && part != b".." && !part.eq_ignore_ascii_case(b".git"))
+}
+
+#[cfg(unix)]
+pub(crate) fn path(name: &[u8]) -> PathBuf {
+    use std::os::unix::ffi::OsStrExt;
+    PathBuf::from(std::ffi::OsStr::from_bytes(name))
+}
+
+#[cfg(not(unix))]
+pub(crate) fn path(name: &[u8]) -> PathBuf {
+    PathBuf::from(String::from_utf8_lossy(name).into_owned())
+}

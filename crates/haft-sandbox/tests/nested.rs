@@ -1,0 +1,304 @@
+//! What git would believe further down: a repository in the index leads to those in its own, an index may be a link,
+//! of another working tree, or written by somebody else than git.
+#![allow(clippy::unwrap_used, reason = "these are tests, though not all in test functions")]
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use common::{World, is_full, prepare};
+
+/// What the scripts below are written in.
+const WORDS: &str = r#"
+commit() { git -C "$1" -c user.name=a -c user.email=a@b commit -q --allow-empty -m x; }
+made() { git init -q "$1" && commit "$1"; }
+linked() { git -C "${2-.}" update-index --add --cacheinfo 160000,1234567890123456789012345678901234567890,"$1"; }
+submodule() { git -C "$1" -c protocol.file.allow=always submodule --quiet add "$OUT/src" "$2" && commit "$1"; }
+evil() { printf '[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tfsmonitor = "touch %s/ran; false"\n' "$OUT" > "$1"; }
+planted() { made "$1" && evil "$1/.git/config"; }
+written() { python3 -c '
+import struct, hashlib, sys
+LINK, FILE, VALID = 0o160000, 0o100644, 0x8000
+def entry(name, mode, flags=None):
+    flags = len(name) | (0 if mode == LINK else VALID) if flags is None else flags
+    head = struct.pack(">10I", 0, 0, 0, 0, 0, 0, mode, 0, 0, 0) + b"\1" * 20 + struct.pack(">H", flags)
+    head += b"\0\0" if flags & 0x4000 else b""
+    return (head + name).ljust((len(head) + (flags & 0xfff) + 8) // 8 * 8, b"\0")
+def extension(name, content):
+    return name + struct.pack(">I", len(content)) + content
+def index(entries, more=lambda entries: b""):
+    entries = b"DIRC" + struct.pack(">II", 2, len(entries)) + b"".join(entries)
+    data = entries + more(entries)
+    open(".git/index", "wb").write(data + hashlib.sha1(data).digest())
+'"$1"; }
+"#;
+
+/// What the person's git would do in a directory; whether it ran what a command has told it to.
+fn runs_it(world: &World, at: &Path) -> bool {
+    let mut git = Command::new("git");
+    let output = git.args(["status", "--short"]).current_dir(at).env("HOME", &world.home).output().unwrap();
+    let is_run = world.out.join("ran").exists();
+    fs::remove_file(world.out.join("ran")).ok();
+    eprintln!("git status in {}: {output:?}", at.display());
+    is_run
+}
+
+/// A name, what is there before, what the command does, and where the person works.
+const ATTEMPTS: &[(&str, &str, &str, &str)] = &[
+    (
+        "a repository in one that is added",
+        "git init -q",
+        "made n1; planted n1/n2; linked n2 n1; linked n1",
+        ".",
+    ),
+    (
+        "one far below, that is added last",
+        "git init -q",
+        "for at in a a/b a/b/c a/b/c/d; do made $at; done; planted a/b/c/d/e; for at in a/b/c/d:e a/b/c:d a/b:c a:b .:a; do linked ${at#*:} ${at%:*}; done",
+        ".",
+    ),
+    ("in a submodule", "git init -q; made $OUT/src; submodule . lib", "planted lib/in; linked in lib", "."),
+    (
+        "in a repository that is in the index",
+        "git init -q; made lib; linked lib",
+        "planted lib/in; git -C lib add in",
+        ".",
+    ),
+    (
+        "one that a submodule has and that is not there yet",
+        "git init -q; made lib; mkdir lib/inner; linked inner lib; commit lib; linked lib",
+        "planted lib/inner",
+        ".",
+    ),
+    (
+        "the configuration of one further down",
+        "git init -q; made lib; made lib/inner; linked inner lib; linked lib",
+        "evil lib/inner/.git/config; evil x; mv x lib/inner/.git/config",
+        ".",
+    ),
+    (
+        "the index of one further down",
+        "git init -q; made lib; made lib/inner; linked inner lib; linked lib",
+        "planted lib/inner/in; linked in lib/inner",
+        ".",
+    ),
+    (
+        "an index that is a link",
+        "git init -q",
+        "planted in; GIT_INDEX_FILE=$WS/list linked in; ln -sf ../list .git/index",
+        ".",
+    ),
+    (
+        "one that is a link, of a repository that is added",
+        "git init -q",
+        "made n1; planted n1/n2; linked n2 n1; mv n1/.git/index list; ln -s list twice; ln -s ../../twice n1/.git/index; linked n1",
+        ".",
+    ),
+    (
+        "the index of another working tree",
+        "git init -q; commit .; git worktree add -q other",
+        "planted other/in; linked in other",
+        "other",
+    ),
+    (
+        "a submodule of a working tree elsewhere",
+        "git init -q; commit .; made $OUT/src; git worktree add -q $OUT/other; submodule $OUT/other lib",
+        "evil .git/worktrees/other/modules/lib/config",
+        "../out/other",
+    ),
+    (
+        "the index of a working tree that it adds",
+        "git init -q; commit .",
+        "git worktree add -q new; planted new/in; linked in new",
+        "new",
+    ),
+    (
+        "a name with a space at its end",
+        "git init -q",
+        "git init -q --separate-git-dir 'else ' in; linked in; evil 'else /config'",
+        ".",
+    ),
+    (
+        "a name that is no text",
+        "git init -q",
+        "at=$(printf 'else\\377'); git init -q --separate-git-dir \"$at\" in; linked in; evil \"$at/config\"",
+        ".",
+    ),
+    (
+        "where a file leads that led nowhere",
+        "git init -q; made lib; linked lib; rm -r lib/.git; echo 'gitdir: ../away' > lib/.git",
+        "git init -q --bare away; evil away/config",
+        ".",
+    ),
+    (
+        "another working tree for the index of the outer one",
+        "git init -q; made lib; linked lib; commit .",
+        "mkdir x; echo \"gitdir: $WS/.git\" > x/.git; planted x/lib; linked x",
+        ".",
+    ),
+    (
+        "in place of a file, in a changed part of the index",
+        "git init -q; echo x > in; git add in; git update-index --split-index",
+        "rm in; planted in; linked in; echo",
+        ".",
+    ),
+    (
+        "a path that git would not write",
+        "git init -q",
+        "planted in; written 'index([entry(b\"./in\", LINK)])'",
+        ".",
+    ),
+    (
+        "a path that leads around",
+        "git init -q",
+        "planted in; written 'index([entry(b\"../ws/in\", LINK)])'",
+        ".",
+    ),
+    (
+        "an entry of no kind",
+        "git init -q",
+        "planted in; written 'index([entry(b\"a\", 0o10000), entry(b\"in\", LINK)])'",
+        ".",
+    ),
+    (
+        "a length that is wrong",
+        "git init -q",
+        "planted in; written 'index([entry(b\"a\\0\" + b\"a\" * 20, FILE), entry(b\"in\", LINK)])'",
+        ".",
+    ),
+    (
+        "a flag that the version does not have",
+        "git init -q",
+        "planted in; written 'index([entry(b\"a\", FILE, VALID | 0x4001), entry(b\"in\", LINK)])'",
+        ".",
+    ),
+    (
+        "entries that only several threads find",
+        "git init -q; git config index.threads 4",
+        r#"planted in; written '
+hidden = entry(b"in", LINK)
+def more(entries):
+    start = len(entries)
+    table = extension(b"IEOT", struct.pack(">III", 1, start + 8, 1))
+    ahead = extension(b"XXXX", hidden)
+    names = b"".join(part[:8] for part in [table])
+    end = struct.pack(">I", start + len(ahead)) + hashlib.sha1(names).digest()
+    return ahead + table + extension(b"EOIE", end)
+index([entry(b"in", FILE)], more)'"#,
+        ".",
+    ),
+    (
+        "behind more than can be looked at",
+        "git init -q",
+        r#"made s; planted z; written '
+import os
+trees = [b"t%04d" % at for at in range(70)]
+for tree in trees:
+    os.mkdir(tree)
+    open(tree + b"/.git", "w").write("gitdir: ../s/.git")
+index([entry(b"x%05d" % at, LINK) for at in range(1000)])
+os.rename(".git/index", "s/.git/index")
+index([entry(tree, LINK) for tree in trees + [b"z"]])'"#,
+        ".",
+    ),
+];
+
+#[test]
+fn no_command_has_the_next_git_status_look_into_what_it_made() {
+    if !is_full() {
+        return;
+    }
+    let mut wrong = Vec::new();
+    for (name, before, attempt, at) in ATTEMPTS {
+        eprintln!("{name}");
+        let (before, attempt) = (format!("{WORDS}{before}"), format!("{WORDS}{attempt}"));
+        let world = World::new();
+        prepare(&world, &before);
+        // It may end with any status; what counts is what git does then.
+        prepare(&world, &format!("{attempt}; true"));
+        if !runs_it(&world, &world.ws.join(at)) {
+            wrong.push(format!("{name}: proves nothing, it runs nothing unconfined either"));
+        }
+        let world = World::new();
+        prepare(&world, &before);
+        let ran = world.run(&world.profile(), &attempt);
+        if runs_it(&world, &world.ws.join(at)) {
+            wrong.push(format!("{name}: {} {:?}", ran.output, ran.finished.removed));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What git itself may write, each in a repository of its own.
+const FORMS: &[&str] = &[
+    "true",
+    "git update-index --index-version 4",
+    "git config index.threads 4; git update-index --index-version 4 --force-write-index",
+    "git config index.threads 4; git update-index --force-write-index",
+    "git update-index --split-index",
+    "git update-index --untracked-cache --fsmonitor",
+    "git update-index --skip-worktree f; touch later; git add -N later",
+    "git config index.skipHash true; git update-index --force-write-index",
+    "git sparse-checkout init --cone --sparse-index",
+    "git update-index --add --cacheinfo 100644,$(git hash-object -w f),$(printf 'a%.0s/' $(seq 2500))f",
+];
+
+#[test]
+fn an_index_as_git_writes_it_stays() {
+    if !is_full() {
+        return;
+    }
+    for form in FORMS {
+        for format in ["sha1", "sha256"] {
+            let world = World::new();
+            prepare(&world, &format!("git init -q --object-format={format}; touch f g; mkdir d; touch d/e"));
+            prepare(&world, "git add .; git -c user.name=a -c user.email=a@b commit -qm x");
+            prepare(&world, form);
+            let again =
+                "git ls-files -s > before; touch h; git add h; git ls-files -s > after; cat after; echo done";
+            let ran = world.run(&world.profile(), again);
+            assert!(ran.output.ends_with("done\n"), "{form}: {}", ran.output);
+            assert_eq!(ran.finished.removed, [] as [PathBuf; 0], "{form}, {format}: {}", ran.output);
+            assert!(world.ws.join(".git/index").is_file(), "{form}");
+        }
+    }
+}
+
+#[test]
+fn what_is_the_persons_own_further_down_stays() {
+    if !is_full() {
+        return;
+    }
+    let world = World::new();
+    let before = "git init -q; made $OUT/src; submodule . lib; made own; made own/inner; linked inner own; linked own; \
+        git -C own/inner config core.fsmonitor false; git -C own config alias.x y; commit .; git worktree add -q other";
+    prepare(&world, &format!("{WORDS}{before}"));
+    let configs = [".git/modules/lib/config", "own/.git/config", "own/inner/.git/config"];
+    let read = || configs.map(|path| fs::read_to_string(world.ws.join(path)).unwrap());
+    let texts = read();
+    let everyday = "set -e; made own/more; linked more own; made new; linked new; touch own/inner/f; git -C own/inner add f; \
+        commit own/inner; commit own; commit .; touch other/f; git -C other add f; commit other; \
+        mkdir x; echo \"gitdir: $WS/own/.git\" > x/.git; linked x; echo done";
+    let ran = world.run(&world.profile(), &format!("{WORDS}{everyday}"));
+    assert!(ran.output.ends_with("done\n"), "{}", ran.output);
+    assert_eq!(ran.finished.removed, [] as [PathBuf; 0], "{}", ran.output);
+    assert_eq!(read(), texts);
+}
+
+#[test]
+fn neither_circles_nor_what_blocks_are_waited_for() {
+    if !is_full() {
+        return;
+    }
+    let world = World::new();
+    prepare(&world, "git init -q");
+    let circles = "made a; linked b a; linked a; ln -s . a/b; made c; linked a c; linked c; ln -s ../a c/a; \
+        planted c/d; linked d c; rm -f a/.git/index; mkfifo a/.git/index; made e; linked e; rm e/.git/HEAD; mkfifo e/.git/HEAD; \
+        made f; linked f; rm f/.git/config; mkfifo f/.git/config; mkdir g; mkfifo g/.git; linked g; echo done";
+    let ran = world.run(&world.profile(), &format!("{WORDS}{circles}"));
+    assert!(ran.output.ends_with("done\n"), "{}", ran.output);
+    let expected = ["c/d/.git/config", "f/.git/config"].map(|path| world.ws.join(path));
+    assert_eq!(ran.finished.removed, expected, "{}", ran.output);
+}
