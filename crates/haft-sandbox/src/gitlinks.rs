@@ -11,7 +11,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::index::{Entries, Wanted, entries, path};
+use crate::index::{Base, Entries, Wanted, entries, path};
 use crate::repository::open_followed;
 use crate::stamp::{Stamps, stamps};
 
@@ -43,20 +43,17 @@ pub(crate) fn gitlinks(git: &[PathBuf]) -> Links {
         return Links { is_usual: true, ..Links::default() };
     };
     let hash = hash_bytes(common);
-    let Some(Entries { names, base, has_nameless_link, mut is_usual }) = read(index, hash, Wanted::Links)
-    else {
+    let Some(Entries { names, base, mut is_usual }) = read(index, hash, Wanted::Links) else {
         return Links::default();
     };
     let mut paths: BTreeSet<PathBuf> = names.into_iter().collect();
-    if let Some(base) = base {
-        // What has no name of its own stands for something there; it is not looked up for what.
-        let wanted = if has_nameless_link { Wanted::Everything } else { Wanted::Links };
-        let base = open_file(&own.join(format!("sharedindex.{base}"))).map(|base| read(base, hash, wanted));
-        // Without its base git does not take an index at all.
-        if let Some(base) = base {
-            is_usual &= base.as_ref().is_some_and(|base| base.is_usual);
-            paths.extend(base.into_iter().flat_map(|base| base.names));
-        }
+    // Without its base git does not take an index at all.
+    if let Some(Base { hash: name, links }) = base
+        && let Some(base) = open_file(&own.join(format!("sharedindex.{name}")))
+    {
+        let base = read(base, hash, Wanted::LinksAnd(&links)).unwrap_or_default();
+        is_usual &= base.is_usual;
+        paths.extend(base.names);
     }
     Links { paths, is_usual }
 }
@@ -130,7 +127,7 @@ fn open_file(path: &Path) -> Option<File> {
 }
 
 /// Nothing, if it is too large.
-fn read(file: File, hash: usize, wanted: Wanted) -> Option<Entries> {
+fn read(file: File, hash: usize, wanted: Wanted<'_>) -> Option<Entries> {
     let len = file.metadata().ok()?.len();
     (len <= INDEX_BYTES_MAX).then(|| entries(file, len, hash, wanted))
 }

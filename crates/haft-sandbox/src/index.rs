@@ -7,13 +7,15 @@
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::PathBuf;
 
-/// The names a caller wants.
+use crate::bitmap;
+
+/// Which entries a caller wants the names of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wanted {
-    /// Those of repositories.
+pub(crate) enum Wanted<'a> {
+    /// Those that are repositories.
     Links,
-    /// All.
-    Everything,
+    /// These besides, by their places in order.
+    LinksAnd(&'a [u64]),
 }
 
 /// What an index has in it.
@@ -21,12 +23,19 @@ pub(crate) enum Wanted {
 pub(crate) struct Entries {
     /// The wanted names, relative to the working tree.
     pub(crate) names: Vec<PathBuf>,
-    /// What the index is a change to: the name of a file beside it.
-    pub(crate) base: Option<String>,
-    /// Whether there is a repository that has its name from the base.
-    pub(crate) has_nameless_link: bool,
+    /// What the index is a change to.
+    pub(crate) base: Option<Base>,
     /// Whether it is as git writes it. If not, more may be in it.
     pub(crate) is_usual: bool,
+}
+
+/// The index that another one is a change to.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Base {
+    /// The name of a file beside it ends so.
+    pub(crate) hash: String,
+    /// The places of those entries in it that have become repositories.
+    pub(crate) links: Vec<u64>,
 }
 
 /// So much of an index is held at a time. Most of one with many files is passed over.
@@ -41,22 +50,22 @@ const NAME_BYTES_MAX: u16 = 0x0fff;
 const HASH_BYTES_MAX: usize = 32;
 
 /// Reads an index that has so many bytes, and hashes of so many.
-pub(crate) fn entries(index: impl Read + Seek, len: u64, hash: usize, wanted: Wanted) -> Entries {
+pub(crate) fn entries(index: impl Read + Seek, len: u64, hash: usize, wanted: Wanted<'_>) -> Entries {
     let mut found = Entries::default();
     let index = BufReader::with_capacity(HELD_BYTES, index);
     found.is_usual = Reader { index, at: 0, len, hash, wanted }.read(&mut found).is_some();
     found
 }
 
-struct Reader<R> {
+struct Reader<'a, R> {
     index: BufReader<R>,
     at: u64,
     len: u64,
     hash: usize,
-    wanted: Wanted,
+    wanted: Wanted<'a>,
 }
 
-impl<R: Read + Seek> Reader<R> {
+impl<R: Read + Seek> Reader<'_, R> {
     /// Nothing, if something is unusual.
     fn read(&mut self, found: &mut Entries) -> Option<()> {
         let [signature, version, count] = [self.take::<4>()?, self.take()?, self.take()?];
@@ -64,21 +73,28 @@ impl<R: Read + Seek> Reader<R> {
         if signature != *b"DIRC" || !(2..=4).contains(&version) {
             return None;
         }
-        let (mut name, mut starts) = (Vec::new(), Vec::new());
-        for _ in 0..count {
+        let (mut name, mut starts, mut nameless) = (Vec::new(), Vec::new(), Vec::new());
+        let mut wanted = match self.wanted {
+            Wanted::Links => &[],
+            Wanted::LinksAnd(places) => places,
+        };
+        for place in 0..u64::from(count) {
             starts.push(u32::try_from(self.at).ok()?);
             let kind = self.entry(version, &mut name)?;
-            found.has_nameless_link |= kind == GITLINK && name.is_empty();
-            if kind == GITLINK && !name.is_empty() && !is_plain(&name) {
-                return None;
-            }
-            if (kind == GITLINK || self.wanted == Wanted::Everything) && !name.is_empty() {
+            let is_wanted = wanted.first() == Some(&place);
+            wanted = &wanted[usize::from(is_wanted)..];
+            if kind == GITLINK && name.is_empty() {
+                nameless.push(usize::try_from(place).ok()?);
+            } else if kind == GITLINK || is_wanted {
+                if !is_plain(&name) {
+                    return None;
+                }
                 found.names.push(path(&name));
             }
         }
-        found.base = self.extensions(&starts)?;
-        // Only a base has names for those that have none.
-        (found.base.is_some() || !found.has_nameless_link).then_some(())
+        found.base = self.extensions(&starts, &nameless)?;
+        // Only a base has names for those that have none, and only what is there has become something else.
+        (wanted.is_empty() && (found.base.is_some() || nameless.is_empty())).then_some(())
     }
 
     /// Reads an entry and its name, which may begin as the one before; returns what kind it is of.
@@ -117,7 +133,7 @@ impl<R: Read + Seek> Reader<R> {
     }
 
     /// Reads what follows the entries up to the end; returns the base that is named there.
-    fn extensions(&mut self, starts: &[u32]) -> Option<Option<String>> {
+    fn extensions(&mut self, starts: &[u32], nameless: &[usize]) -> Option<Option<Base>> {
         let from = u32::try_from(self.at).ok()?;
         let end = self.len.checked_sub(self.hash as u64)?;
         let mut base = None;
@@ -128,21 +144,9 @@ impl<R: Read + Seek> Reader<R> {
                 return None;
             }
             match &signature {
-                b"link" => {
-                    let mut hash = [0; HASH_BYTES_MAX];
-                    let hash = &mut hash[..self.hash];
-                    self.fill(hash)?;
-                    let name = || hash.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-                    base = hash.iter().any(|byte| *byte != 0).then(name);
-                }
+                b"link" => base = base_of(&self.content(next)?, self.hash, nameless)?,
                 // By this git finds its way with several threads, past whoever reads from the start.
-                b"IEOT" => {
-                    let mut table = vec![0; usize::try_from(next - self.at).ok()?];
-                    self.fill(&mut table)?;
-                    if !are_blocks(&table, starts)? {
-                        return None;
-                    }
-                }
+                b"IEOT" if !are_blocks(&self.content(next)?, starts)? => return None,
                 _ => {}
             }
             self.index.seek_relative(i64::try_from(next.checked_sub(self.at)?).ok()?).ok()?;
@@ -159,6 +163,13 @@ impl<R: Read + Seek> Reader<R> {
         self.index.seek(SeekFrom::Start(at)).ok()?;
         self.index.read_exact(&mut told).ok()?;
         told.starts_with(b"EOIE").then(|| number(&told, 8)).flatten()
+    }
+
+    /// Everything up to a place.
+    fn content(&mut self, to: u64) -> Option<Vec<u8>> {
+        let mut content = vec![0; usize::try_from(to.checked_sub(self.at)?).ok()?];
+        self.fill(&mut content)?;
+        Some(content)
     }
 
     fn fill(&mut self, bytes: &mut [u8]) -> Option<()> {
@@ -187,6 +198,21 @@ impl<R: Read + Seek> Reader<R> {
 
 fn number(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
+}
+
+/// What says which index this one is a change to, and which entries in it the first of this one replace.
+fn base_of(content: &[u8], hash: usize, nameless: &[usize]) -> Option<Option<Base>> {
+    let (hash, mut bitmaps) = content.split_at_checked(hash)?;
+    if hash.iter().all(|byte| *byte == 0) {
+        return Some(None);
+    }
+    let mut links = Vec::new();
+    if let Some(last) = nameless.last() {
+        let _deleted = bitmap::take(&mut bitmaps)?;
+        let replaced: Vec<u64> = bitmap::take(&mut bitmaps)?.take(last + 1).collect();
+        links = nameless.iter().map(|at| replaced.get(*at).copied()).collect::<Option<_>>()?;
+    }
+    Some(Some(Base { hash: hash.iter().map(|byte| format!("{byte:02x}")).collect(), links }))
 }
 
 /// Whether a table of blocks (where each begins, and how many entries it has) tells of the very entries there are.

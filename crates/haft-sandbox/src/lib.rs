@@ -46,6 +46,7 @@ mod os;
 #[path = "linux/mod.rs"]
 mod os;
 
+mod bitmap;
 mod credentials;
 mod defaults;
 mod error;

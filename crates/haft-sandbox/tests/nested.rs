@@ -140,8 +140,8 @@ const ATTEMPTS: &[(&str, &str, &str, &str)] = &[
     ),
     (
         "in place of a file, in a changed part of the index",
-        "git init -q; echo x > in; git add in; git update-index --split-index",
-        "rm in; planted in; linked in; echo",
+        "git init -q; for at in $(seq 100) in; do echo x > $at; done; git add .; git update-index --split-index",
+        "rm in; planted in; linked in; touch 7; git add 7",
         ".",
     ),
     (
@@ -275,6 +275,7 @@ fn what_is_the_persons_own_further_down_stays() {
     let before = "git init -q; made $OUT/src; submodule . lib; made own; made own/inner; linked inner own; linked own; \
         git -C own/inner config core.fsmonitor false; git -C own config alias.x y; commit .; git worktree add -q other";
     prepare(&world, &format!("{WORDS}{before}"));
+    prepare(&world, "git update-index --split-index");
     let configs = [".git/modules/lib/config", "own/.git/config", "own/inner/.git/config"];
     let read = || configs.map(|path| fs::read_to_string(world.ws.join(path)).unwrap());
     let texts = read();
