@@ -103,6 +103,12 @@ const ATTEMPTS: &[(&str, &str, &str, &str)] = &[
         "other",
     ),
     (
+        "what leads another working tree to its repository",
+        "git init -q; commit .; git worktree add -q other",
+        "git init -q --bare else; evil else/config; echo 'gitdir: ../else' > other/.git; echo 'gitdir: ../else' > x; mv x other/.git",
+        "other",
+    ),
+    (
         "a submodule of a working tree elsewhere",
         "git init -q; commit .; made $OUT/src; git worktree add -q $OUT/other; submodule $OUT/other lib",
         "evil .git/worktrees/other/modules/lib/config",

@@ -187,6 +187,11 @@ impl Workspace {
         linked::written_by_git(self)
     }
 
+    /// Whether a path is what leads a working tree into a directory of git's.
+    pub(crate) fn leads_into(&self, pointer: &Path, directory: &Path) -> bool {
+        repository::leads_into(self, pointer, directory)
+    }
+
     /// The questions whether a place may be changed under an action.
     pub(crate) fn changing_questions(&self, place: &Place, action: &Action) -> Vec<Question> {
         ask::questions(place, self.protection(place), action)

@@ -246,9 +246,10 @@ fn allow_what_is_agreed(
         }
     }
     let changed = command.protected(workspace);
-    // To agree to what a directory of git's leads to is to agree to all that is protected in it.
+    // To agree to what a directory of git's leads to is to agree to all that is protected in it or leads there.
     let is_agreed = |protected: &Path, path: &PathBuf| {
-        holds(protected, path) || path.ends_with(".git/worktrees") && protected.starts_with(path)
+        let is_of_trees = || protected.starts_with(path) || workspace.leads_into(protected, path);
+        holds(protected, path) || path.ends_with(".git/worktrees") && is_of_trees()
     };
     profile.protected.retain(|protected| !changed.iter().any(|path| is_agreed(&protected.path, path)));
     profile

@@ -34,6 +34,13 @@ impl Repository {
     }
 }
 
+/// Whether a path is the `.git` of a working tree that leads into a directory.
+pub(super) fn leads_into(workspace: &Workspace, pointer: &Path, directory: &Path) -> bool {
+    let tree = pointer.parent().filter(|_| pointer.ends_with(".git"));
+    let own = tree.and_then(|tree| led(tree, read(workspace, pointer)?.trim().strip_prefix("gitdir:")?));
+    own.and_then(|own| own.canonicalize().ok()).is_some_and(|own| own.starts_with(directory))
+}
+
 /// Where a line of a file leads from a directory. Nothing is where the kernel takes no path.
 pub(super) fn led(from: &Path, line: &str) -> Option<PathBuf> {
     let path = line.trim();
