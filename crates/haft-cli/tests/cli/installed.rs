@@ -1,4 +1,4 @@
-//! haft as it is installed: in a directory of its own, alone or with the programs that belong to it.
+//! Where haft is installed: in a directory of its own, alone or with the programs that belong to it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

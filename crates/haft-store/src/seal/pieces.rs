@@ -141,7 +141,7 @@ mod tests {
             let whole = sealed(&text(bytes));
             let at = at.index(whole.len());
             prop_assert!(opened(7, "digest", &whole[..at]).is_err());
-            let mut damaged = whole.clone();
+            let mut damaged = whole;
             damaged[at] ^= 1 << bit;
             prop_assert!(opened(7, "digest", &damaged).is_err());
         }
