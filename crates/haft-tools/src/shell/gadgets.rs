@@ -195,6 +195,11 @@ pub(super) const GADGETS: &[(&str, Does, &str)] = &[
     ("tmux screen dtach", Does::Runs, "*"),
     ("apt apt-get dpkg", Does::Runs, "-o --option --pre-invoke --post-invoke"),
     ("logrotate run-parts dpkg apt apt-get yum dnf pacman brew snap", Does::Loads, "*"),
+    ("start-stop-daemon daemon daemonize entr watchexec nodemon concurrently hyperfine openvt xterm", Does::Runs, "*"),
+    ("systemd-nspawn machinectl systemd-socket-activate schroot keyctl gpg-agent dbus-launch mpirun mpiexec srun", Does::Runs, "*"),
+    ("msgexec msgfilter debconf debconf-apt-progress jrunscript", Does::Runs, "*"),
+    ("prove", Does::Runs, "-e --exec"),
+    ("rr", Does::Runs, "record"),
     ("mount umount", Does::Loads, "*"),
     ("chroot unshare nsenter bwrap", Does::Wraps, "*"),
     // The shell itself.

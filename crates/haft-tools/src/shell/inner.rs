@@ -63,6 +63,15 @@ fn of_words(command: &Command) -> Vec<Inner> {
         },
         // Without a script it starts a shell.
         "su" => vec![script_anywhere(arguments, "-c --command --session-command").unwrap_or(Inner::Opaque)],
+        "sg" | "newgrp" => vec![as_group(arguments)],
+        "capsh" => match arguments.iter().position(|word| word.text() == "--") {
+            Some(at) => shell("bash", &arguments[at + 1..], &command.redirections),
+            None => Vec::new(),
+        },
+        "dpkg-architecture" => {
+            let at = arguments.iter().position(|word| matches!(word.text(), "-c" | "--command"));
+            at.map(|at| words_or_script(&arguments[at + 1..])).into_iter().collect()
+        }
         "command" if asks_where(arguments) => Vec::new(),
         "find" => after_exec(arguments, &["-exec", "-execdir", "-ok", "-okdir"]),
         "fd" | "fdfind" => after_exec(arguments, &["-x", "-X", "--exec", "--exec-batch"]),
@@ -139,6 +148,26 @@ pub(super) fn script(word: &Word) -> Inner {
 pub(super) fn joined(words: &[Word]) -> Inner {
     let known: Option<Vec<&str>> = words.iter().map(Word::known).collect();
     known.map_or(Inner::Opaque, |words| Inner::Script(words.join(" ")))
+}
+
+/// What is run as another group: the words behind the group, as a script. Without any it starts a shell.
+fn as_group(arguments: &[Word]) -> Inner {
+    let words: Vec<Word> = arguments
+        .iter()
+        .filter(|word| !matches!(word.text(), "-" | "-l" | "-c" | "--command"))
+        .skip(1)
+        .cloned()
+        .collect();
+    if words.is_empty() { Inner::Opaque } else { joined(&words) }
+}
+
+/// Several words are a command, and a single one is a script.
+fn words_or_script(words: &[Word]) -> Inner {
+    match words {
+        [] => Inner::Opaque,
+        [only] => script(only),
+        several => Inner::Words(several.to_vec()),
+    }
 }
 
 fn trap(arguments: &[Word]) -> Vec<Inner> {

@@ -48,7 +48,8 @@ pub(super) fn judge(command: &mut Command) {
     let Some(name) = command.name().map(str::to_owned) else { return };
     let arguments = &command.words[1..];
     let mut reasons = Vec::new();
-    let (mut has_any, mut is_opaque) = (false, is_interpreter(&name) && is_fed(command, false));
+    let is_code_fed = is_interpreter(&name) && (is_fed(command, false) || is_code_made(command, &name));
+    let (mut has_any, mut is_opaque) = (false, is_code_fed);
     for Row { second, does, options } in TABLE.get(name.as_str()).into_iter().flatten() {
         if second.is_some_and(|second| subcommand(&name, arguments) != Some(second)) {
             continue;
@@ -60,7 +61,8 @@ pub(super) fn judge(command: &mut Command) {
                 Does::Wraps | Does::Runs | Does::Loads => Why::Executes,
                 Does::Writes => Why::Writes,
             });
-            is_opaque |= *does == Does::Runs || *does == Does::Loads && is_fed(command, true);
+            let is_unseen = || is_fed(command, true) || command.tokens.iter().any(|token| is_made(token));
+            is_opaque |= *does == Does::Runs || *does == Does::Loads && is_unseen();
         }
     }
     // A name that matches may begin with a dash, and then it is an option.
@@ -73,6 +75,17 @@ pub(super) fn judge(command: &mut Command) {
     }
     command.is_opaque |= is_opaque;
     reasons.into_iter().for_each(|why| command.because(why));
+}
+
+/// Whether the code that an interpreter is to run is the output of another command. To awk an operand is no code.
+fn is_code_made(command: &Command, name: &str) -> bool {
+    let first = command.tokens.iter().skip(1).find(|token| !token.starts_with('-'));
+    !name.ends_with("awk") && first.is_some_and(|token| token.starts_with("<("))
+}
+
+/// Whether a word stands for the output of another command, though it looks like a file.
+fn is_made(token: &str) -> bool {
+    token.contains("<(")
 }
 
 /// Whether a word names what a command is fed: nobody has looked at that, though it looks like a file. By how many a

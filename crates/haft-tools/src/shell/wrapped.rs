@@ -68,8 +68,8 @@ pub(super) fn wrapped(name: &str, wrapper: &'static Wrapper, arguments: &[Word])
             }
             Form::Joined => joined(rest),
         });
-        // The architecture may be left out.
-        if name == "setarch" && rest.len() > 1 {
+        // The architecture or the context may be left out.
+        if matches!(name, "setarch" | "runcon") && rest.len() > 1 {
             found.push(Inner::Words(rest[1..].to_vec()));
         }
     }

@@ -189,6 +189,41 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
         values: "-j -a -I -N -n --jobs --arg-file --colsep --delimiter",
         flags: "-k -q -0 -u -v --keep-order --quote --null",
         scripts: "" },
+    Wrapper { names: "logsave", operands: 1, form: Form::Words,
+        values: "",
+        flags: "-a -s -v",
+        scripts: "" },
+    Wrapper { names: "choom", operands: 0, form: Form::Words,
+        values: "-n -p --adjust --pid",
+        flags: "",
+        scripts: "" },
+    Wrapper { names: "uclampset", operands: 0, form: Form::Words,
+        values: "-m -M -p --pid",
+        flags: "-a -s -R --all-tasks --system --reset-on-fork --verbose",
+        scripts: "" },
+    Wrapper { names: "systemd-cat", operands: 0, form: Form::Words,
+        values: "-t -p --identifier --priority --stderr-priority --level-prefix --namespace",
+        flags: "",
+        scripts: "" },
+    Wrapper { names: "runcon", operands: 0, form: Form::Words,
+        values: "-t -u -r -l --type --user --role --range",
+        flags: "-c --compute",
+        scripts: "" },
+    Wrapper { names: "heaptrack memusage sotruss eatmydata chronic nocache torify tsocks vglrun optirun primusrun \
+        dumb-init tini catatonit pg_virtualenv cpulimit firejail aa-exec cgexec softlimit chpst bear scan-build trickle \
+        memleax retry not not-14", operands: 0, form: Form::Words,
+        values: "-n -o -p -u -g -d -l -s -e -F -T",
+        flags: "-q -v -r -a -f",
+        scripts: "" },
+    Wrapper { names: "gosu su-exec setuidgid envuidgid s6-setuidgid envdir faketime datefudge", operands: 1, form: Form::Words,
+        values: "",
+        flags: "-f -s -m",
+        scripts: "" },
+    Wrapper { names: "ld.so ld-linux.so.2 ld-linux-x86-64.so.2 ld-linux-aarch64.so.1 ld-linux-armhf.so.3 ld-musl-x86_64.so.1 \
+        ld-musl-aarch64.so.1", operands: 0, form: Form::Words,
+        values: "--library-path --preload --audit --argv0 --inhibit-rpath --glibc-hwcaps-prepend --glibc-hwcaps-mask",
+        flags: "--list --verify --inhibit-cache",
+        scripts: "" },
     Wrapper { names: "watch", operands: 0, form: Form::Joined,
         values: "-n -q -s --interval --equexit --shotsdir",
         flags: "-b -c -C -d -e -f -g -p -r -t -w -x --beep --color --no-color --differences --errexit --chgexit --no-title --exec --precise --no-wrap",
@@ -231,7 +266,8 @@ pub(super) const RUNNERS: &[&str] = &[
 ];
 
 static BY_NAME: LazyLock<HashMap<&'static str, &'static Wrapper>> = LazyLock::new(|| {
-    let each = |wrapper: &'static Wrapper| wrapper.names.split(' ').map(move |name| (name, wrapper));
+    let each =
+        |wrapper: &'static Wrapper| wrapper.names.split_ascii_whitespace().map(move |name| (name, wrapper));
     WRAPPERS.iter().flat_map(each).collect()
 });
 
