@@ -231,12 +231,22 @@ fn what_is_denied_to_file_tools_is_denied_to_commands_that_name_it() {
         "true; cp open priv/z",
         "timeout 5 cat priv/x",
         "uv run cat priv/x",
+        "cp -r priv out",
+        "cat pri*/x",
+        "f=priv/x; cat $f",
+        "env -C priv cat x",
     ] {
         let ran = place.run(&["call", "bash", &format!("command={script}")]);
         assert!(ran.code == 5 && !ran.out.contains("secret"), "{script}: {} {}", ran.code, ran.err);
         assert_eq!(place.run(&["permission", "check", "bash", script]).code, 5, "{script}");
     }
     assert_eq!(place.run(&["call", "bash", "command=cat open; echo y > made"]).out, "words\n");
+    // What might be one of them is asked about, and nobody is there to answer.
+    for script in ["cat $(echo priv/x)", "grep -r secret .", "echo priv/x | xargs cat"] {
+        let ran = place.run(&["call", "bash", &format!("command={script}")]);
+        assert!(ran.code == 6 && !ran.out.contains("secret"), "{script}: {} {}", ran.code, ran.err);
+        assert_eq!(place.run(&["permission", "check", "bash", script]).code, 6, "{script}");
+    }
     // Who denies everything but commands speaks of tools, and not of what commands do.
     place.global_config(r#"{ "permission": { "*": "deny", "bash": "allow" } }"#);
     assert_eq!(place.run(&["call", "bash", "command=cat open; echo z > made"]).out, "words\n");

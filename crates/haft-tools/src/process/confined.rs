@@ -22,6 +22,8 @@ pub(crate) struct ConfinedCommand {
     unconfined: Option<String>,
     /// What has to be agreed to because of the wishes.
     wished: Vec<Question>,
+    /// What might be denied, besides what the script itself says of that.
+    perhaps: Vec<Question>,
     shown: Vec<String>,
     absent: Vec<PathBuf>,
     /// What was agreed to before, for the same script in the same call.
@@ -62,6 +64,7 @@ impl ConfinedCommand {
             wishes,
             unconfined,
             wished,
+            perhaps: Vec::new(),
             shown,
             absent,
             agreed: Vec::new(),
@@ -108,6 +111,12 @@ impl ConfinedCommand {
     /// Has one more question answered before it runs.
     pub(crate) fn asking(mut self, question: Question) -> ConfinedCommand {
         self.wished.insert(0, question);
+        self
+    }
+
+    /// Has it asked about what it might do besides.
+    pub(crate) fn wondering(mut self, perhaps: Vec<Question>) -> ConfinedCommand {
+        self.perhaps = perhaps;
         self
     }
 
@@ -268,7 +277,10 @@ impl Ask for ConfinedCommand {
 
     /// Where it is run again, that was answered before.
     fn perhaps(&self) -> Vec<Question> {
-        if self.agreed.is_empty() { self.command.perhaps() } else { Vec::new() }
+        match self.agreed.is_empty() {
+            true => self.perhaps.iter().cloned().chain(self.command.perhaps()).collect(),
+            false => Vec::new(),
+        }
     }
 
     fn reach(&self) -> Reach {

@@ -6,6 +6,7 @@ use haft::is_deceptive;
 use tree_sitter::Parser;
 
 use super::command::{Command, Sort, Why};
+use super::elsewhere::{Elsewhere, elsewhere};
 use super::gadgets::SHADOWING;
 use super::inner::{Inner, inner};
 use super::options;
@@ -214,9 +215,10 @@ fn run(
                 inside.words = words;
                 inside.text = inside.spelled();
                 inside.tokens = inside.words.iter().map(Word::quoted).collect();
-                inside.directories.clone_from(&command.directories);
-                inside.is_found = command.name().is_some_and(|name| matches!(name, "find" | "fd" | "fdfind"))
-                    && command.words.iter().all(|word| word.known().is_some());
+                inside.directories = directories_within(command);
+                let is_search = command.name().is_some_and(|name| matches!(name, "find" | "fd" | "fdfind"))
+                    || command.is_found;
+                inside.is_found = is_search && command.words.iter().all(|word| word.known().is_some());
                 judge(&mut inside);
                 command.why.iter().filter(|why| is_inherited(**why)).for_each(|why| inside.because(*why));
                 inside.because(Why::Executes);
@@ -237,6 +239,17 @@ fn run(
             }
         }
     }
+}
+
+/// Where what a command runs is run; nothing, if that is not known.
+fn directories_within(command: &Command) -> Vec<PathBuf> {
+    let name = command.name().unwrap_or_default();
+    let words = command.words.get(1..).unwrap_or_default();
+    let within = command.directories.iter().map(|from| match elsewhere(name, words, from) {
+        Elsewhere::In(mut directories) => Some(directories.pop().unwrap_or_else(|| from.clone())),
+        Elsewhere::Unknown => None,
+    });
+    within.collect::<Option<_>>().unwrap_or_default()
 }
 
 fn is_inherited(why: Why) -> bool {

@@ -32,6 +32,10 @@ pub struct Command {
     pub within: Vec<Command>,
     /// What is unknown in it are names that a search came upon, below where it began.
     pub is_found: bool,
+    /// Whether a pipe feeds it.
+    pub is_fed: bool,
+    /// Whether the names that it prints are words of another command.
+    pub feeds: bool,
     /// The directories it may run in; none if that is not known.
     pub directories: Vec<PathBuf>,
 }
@@ -141,6 +145,8 @@ impl Command {
             depth: 0,
             within: Vec::new(),
             is_found: false,
+            is_fed: false,
+            feeds: false,
             directories: Vec::new(),
         }
     }

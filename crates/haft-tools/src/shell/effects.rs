@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::command::{Command, Direction, Redirection, Sort, Why};
+use super::operands::{TEXT, operands};
 use super::options::subcommand;
 use super::views::view;
 use super::word::{Certainty, Word};
@@ -27,16 +28,8 @@ pub enum Touch {
     Changes,
 }
 
-/// Commands whose words are text and no paths.
-const TEXT: &[&str] =
-    &["echo", "printf", "expr", "let", "true", "false", ":", "exit", "return", "kill", "sleep", "seq"];
-/// Commands whose first operand is a pattern or a program.
-const PROGRAMMED: &[&str] = &[
-    "grep", "egrep", "fgrep", "rg", "ag", "ack", "sed", "gsed", "awk", "gawk", "mawk", "nawk", "jq", "yq",
-    "tr",
-];
 /// Commands that only read what their words name.
-const READING: &[&str] = &[
+pub(super) const READING: &[&str] = &[
     "ls",
     "cat",
     "head",
@@ -113,16 +106,16 @@ const READING: &[&str] = &[
 ];
 /// Commands that are there to change what their words name.
 #[rustfmt::skip]
-const CHANGING: &[&str] = &[
+pub(super) const CHANGING: &[&str] = &[
     "cp", "mv", "rm", "rmdir", "mkdir", "touch", "ln", "link", "unlink", "install", "rsync", "scp", "dd", "tee",
     "truncate", "fallocate", "shred", "chmod", "chown", "chgrp", "chattr", "setfacl", "mkfifo", "mknod", "mktemp",
     "tar", "unzip", "cpio", "patch", "split", "csplit",
 ];
 /// Subcommands of git that change what their operands name.
-const GIT_CHANGING: &[&str] =
+pub(super) const GIT_CHANGING: &[&str] =
     &["mv", "rm", "checkout", "restore", "clean", "config", "init", "clone", "apply", "worktree"];
 /// Devices that are no files.
-const DEVICES: &[&str] = &[
+pub(super) const DEVICES: &[&str] = &[
     "/dev/null",
     "/dev/zero",
     "/dev/full",
@@ -134,7 +127,7 @@ const DEVICES: &[&str] = &[
     "/dev/tty",
 ];
 /// Where programs are installed; to call one there is not to look around.
-const INSTALLED: &[&str] =
+pub(super) const INSTALLED: &[&str] =
     &["/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/usr/local/bin/", "/opt/homebrew/bin/"];
 
 /// The files a command would touch.
@@ -196,24 +189,6 @@ fn arguments(command: &Command, found: &mut Vec<FileEffect>) {
     }
 }
 
-/// The words that may name files, with their places: neither programs nor messages.
-fn operands<'w>(name: &str, words: &'w [Word]) -> Vec<(usize, &'w Word)> {
-    let mut is_programmed = PROGRAMMED.contains(&name) && !is_program_an_option(words);
-    let mut operands = Vec::with_capacity(words.len());
-    for (at, word) in words.iter().enumerate() {
-        let is_message = at > 0 && is_text_option(name, words[at - 1].text());
-        let is_option = word.text().starts_with('-') && word.text() != "-";
-        let is_program = is_programmed && !is_option;
-        if is_program {
-            is_programmed = false;
-        }
-        if !is_message && !is_program {
-            operands.push((at, word));
-        }
-    }
-    operands
-}
-
 /// Whether a command may touch files that nothing in it names.
 pub(super) fn is_dynamic(command: &Command) -> bool {
     let is_unknown = |word: &Word| {
@@ -240,21 +215,6 @@ pub(super) fn is_dynamic(command: &Command) -> bool {
     }
     command.directories.is_empty()
         || operands(name, words).into_iter().any(|(_, word)| is_unknown(word) && !command.is_found)
-}
-
-/// Whether the word behind an option is text.
-fn is_text_option(name: &str, option: &str) -> bool {
-    let programs = ["-e", "--expression", "--regexp"];
-    matches!(option, "-m" | "--message" | "--format" | "--pretty" | "-name" | "-iname" | "-H" | "--header")
-        || PROGRAMMED.contains(&name) && programs.contains(&option)
-}
-
-/// Whether the program of a command that has one is given by an option, so that no operand is it.
-fn is_program_an_option(words: &[Word]) -> bool {
-    let gives = |text: &str| matches!(text, "-e" | "-f" | "--expression" | "--regexp" | "--file" | "--files");
-    words.iter().any(|word| {
-        gives(word.text()) || word.text().starts_with("--regexp=") || word.text().starts_with("--expression=")
-    })
 }
 
 /// What a command does to its operands.

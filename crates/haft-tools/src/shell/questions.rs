@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use haft::Action;
 use haft::permission::{Allowed, Question, Resource};
 
 use super::analysis::Analysis;
@@ -33,7 +32,7 @@ fn leaving_for_itself(place: &Place) -> Option<Question> {
 }
 
 /// The commands of a script, and what those of them run that only launch others.
-fn every(analysis: &Analysis) -> impl Iterator<Item = &Command> {
+pub(super) fn every(analysis: &Analysis) -> impl Iterator<Item = &Command> {
     analysis.commands.iter().flat_map(|command| std::iter::once(command).chain(&command.within))
 }
 
@@ -65,22 +64,6 @@ pub(super) fn agreed_outside(workspace: &Workspace, analysis: &Analysis) -> Vec<
     let touched = touched(workspace, analysis);
     let outside = touched.iter().filter(|(place, _)| !place.is_inside());
     outside.map(|(place, touch)| (place.surroundings().to_owned(), *touch)).collect()
-}
-
-/// The questions that file tools would ask before they did what a script does to the files it names. Where nobody knows
-/// what it does to one, that it reads it is what is certain.
-pub(super) fn as_file_tools(workspace: &Workspace, analysis: &Analysis) -> Vec<Question> {
-    let mut seen: HashSet<FileEffect> = HashSet::new();
-    let effects = every(analysis).flat_map(effects);
-    let questions = effects.filter(|effect| !is_of_its_own(effect) && seen.insert(effect.clone()));
-    let questions = questions.filter_map(|effect| {
-        let place = workspace.locate(&effect.path).ok()?;
-        Some(match effect.touch {
-            Touch::Looks | Touch::MayChange => place.looking(),
-            Touch::Changes => Question { action: Action::new("edit"), ..place.looking() },
-        })
-    });
-    Question::merged(questions)
 }
 
 /// A file that a script names and that is nobody's, whoever agrees.
@@ -128,7 +111,7 @@ fn touched(workspace: &Workspace, analysis: &Analysis) -> Vec<(Place, Touch)> {
 
 /// Whether a command only looks at what the kernel shows of itself: a confined command has a `/proc` and a `/dev` of its
 /// own. What leads back out of them is no part of that.
-fn is_of_its_own(effect: &FileEffect) -> bool {
+pub(super) fn is_of_its_own(effect: &FileEffect) -> bool {
     const TREES: [&str; 2] = ["/proc", "/dev"];
     const WAYS_OUT: [&str; 8] = ["root", "cwd", "fd", "exe", "map_files", "task", "..", "shm"];
     let is_there = TREES.iter().any(|tree| effect.path.starts_with(tree));

@@ -2,14 +2,13 @@
 
 use std::path::PathBuf;
 
-use haft::permission::{Ask, Question, Reach, Showing};
+use haft::permission::{Ask, Question, Reach, Ruleset, Showing};
 use haft::visible;
 
 use super::analysis::{Analysis, analyse};
 use super::effects::Touch;
-use super::questions::{
-    agreed_outside, agreed_protected, as_file_tools, perhaps_outside, questions, withheld,
-};
+use super::files::{Held, held};
+use super::questions::{agreed_outside, agreed_protected, perhaps_outside, questions, withheld};
 use super::surroundings::Surroundings;
 use crate::workspace::{Place, ResolveError, Workspace};
 
@@ -65,10 +64,10 @@ impl CommandTarget {
         }
     }
 
-    /// What file tools would ask about the files that it names. Only rules that deny count here: consent to a command is
-    /// consent to what it does.
-    pub fn as_file_tools(&self, workspace: &Workspace) -> Vec<Question> {
-        as_file_tools(workspace, &self.analysis)
+    /// What rules for file tools say about the files that it names. Only those that deny count here: consent to a command
+    /// is consent to what it does.
+    pub fn held(&self, workspace: &Workspace, rules: &Ruleset) -> Held {
+        held(workspace, &self.analysis, &self.workdir, rules)
     }
 
     /// The protected paths that it may change once it is agreed to.

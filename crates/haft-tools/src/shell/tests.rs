@@ -3,6 +3,7 @@
 mod attacks;
 mod bypasses;
 mod decisions;
+mod files;
 mod hostile;
 mod oracle;
 mod parsing;

@@ -3,6 +3,7 @@
 mod decode;
 mod evaluate;
 mod redirect;
+mod values;
 
 use std::cell::Cell;
 use std::path::{Component, Path, PathBuf};
@@ -11,9 +12,11 @@ use tree_sitter::Node;
 
 use super::command::{Command, MOVING, Sort, Why};
 use super::surroundings::Surroundings;
+use super::trees::tells_names;
 use super::variables;
 use super::word::Word;
 use decode::{Words, adjoin, end};
+use values::Values;
 
 /// What the grammar calls commands that are joined by `&&` and `||`.
 const AND_OR: &str = "list";
@@ -41,6 +44,8 @@ pub(super) struct Walker<'s> {
     otherwise: Vec<PathBuf>,
     /// Whether the grammar overlooked a substitution in what was read last.
     overlooked: Cell<bool>,
+    /// What the script puts into variables.
+    values: Values,
     found: Found,
 }
 
@@ -60,11 +65,15 @@ impl<'s> Walker<'s> {
             directories,
             otherwise: Vec::new(),
             overlooked,
+            values: Values::new(),
             found: Found::default(),
         }
     }
 
     pub(super) fn walk(mut self, root: Node<'_>) -> Found {
+        self.gather_values(root);
+        // What is overlooked is noted where it is met.
+        self.overlooked.set(false);
         self.visit(root, 0);
         self.found
     }
@@ -113,8 +122,13 @@ impl<'s> Walker<'s> {
                 self.apart(|walker| walker.visit_all(node, depth));
             }
             "pipeline" => {
-                for child in children(node) {
+                let mut before = None;
+                for child in children(node).into_iter().filter(|child| child.is_named()) {
+                    let at = self.found.commands.len();
                     self.apart(|walker| walker.visit(child, depth + 1));
+                    if let Some(before) = before.replace(at) {
+                        self.feed(before, at);
+                    }
                 }
             }
             AND_OR => {
@@ -170,6 +184,19 @@ impl<'s> Walker<'s> {
             command.because(Why::Substitution);
             command.is_opaque = true;
             self.found.commands.push(command);
+        }
+    }
+
+    /// Notes which commands are fed by a pipe, and which are given as words what a search finds.
+    fn feed(&mut self, before: usize, at: usize) {
+        let (feeding, fed) = self.found.commands.split_at_mut(at);
+        fed.iter_mut().for_each(|command| command.is_fed = true);
+        let ([search], [taking, ..]) = (&mut feeding[before..], fed) else { return };
+        let is_search = search.name().is_some_and(|name| tells_names(name, &search.words[1..]))
+            && search.words.iter().all(|word| word.known().is_some());
+        if is_search && taking.name().is_some_and(|name| matches!(name, "xargs" | "gxargs")) {
+            search.feeds = true;
+            taking.is_found = true;
         }
     }
 
@@ -249,8 +276,7 @@ impl<'s> Walker<'s> {
             command.because(Why::Substitution);
             command.is_opaque = true;
         }
-        let moved = command.words.first().and_then(Word::known).is_some_and(|name| MOVING.contains(&name));
-        let target = moved.then(|| self.moved(&command));
+        let target = moving(&command.words).map(|words| self.moved(words));
         self.found.commands.push(command);
         // What stands inside runs before the directory changes.
         self.apart(|walker| {
@@ -273,16 +299,15 @@ impl<'s> Walker<'s> {
     }
 
     /// The directories in which a change of directory may end.
-    fn moved(&self, command: &Command) -> Vec<PathBuf> {
+    fn moved(&self, words: &[Word]) -> Vec<PathBuf> {
+        let name = words.first().and_then(Word::known);
         let mut operands =
-            command.words[1..].iter().filter(|word| !word.text().starts_with('-') || word.text() == "-");
+            words[1..].iter().filter(|word| !word.text().starts_with('-') || word.text() == "-");
         let to = match (operands.next(), operands.next()) {
-            (None, _) if command.words.len() == 1 && command.name() == Some("cd") => {
-                self.home.map(PathBuf::from)
-            }
+            (None, _) if words.len() == 1 && name == Some("cd") => self.home.map(PathBuf::from),
             (Some(word), None) => match word.known() {
                 None | Some("-" | "") => None,
-                Some(text) if text.starts_with('+') && command.name() == Some("pushd") => None,
+                Some(text) if text.starts_with('+') && name == Some("pushd") => None,
                 Some(text) => Some(PathBuf::from(text)),
             },
             _ => None,
@@ -297,6 +322,16 @@ impl<'s> Walker<'s> {
             self.found.taints.push(why);
         }
     }
+}
+
+/// The words that change the directory, also where another builtin runs them.
+fn moving(words: &[Word]) -> Option<&[Word]> {
+    let mut rest = words;
+    while let Some("command" | "builtin") = rest.first()?.known() {
+        let options = rest[1..].iter().take_while(|word| matches!(word.known(), Some("-p" | "--"))).count();
+        rest = rest.get(1 + options..)?;
+    }
+    rest.first()?.known().is_some_and(|name| MOVING.contains(&name)).then_some(rest)
 }
 
 /// The path without `.` and `..`, by its letters.

@@ -6,13 +6,24 @@ use super::braces::{Braces, Piece};
 use super::homes::home_of;
 
 /// A word of a command after quotes are removed.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct Word {
     text: String,
     certainty: Certainty,
     /// What braces make of it.
     alternatives: Vec<Word>,
+    /// What it may be, by what the script puts into its variables. Not every reading looks for that.
+    values: Vec<Word>,
 }
+
+impl PartialEq for Word {
+    fn eq(&self, other: &Word) -> bool {
+        (&self.text, self.certainty, &self.alternatives)
+            == (&other.text, other.certainty, &other.alternatives)
+    }
+}
+
+impl Eq for Word {}
 
 /// How much of a word is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,12 +39,17 @@ pub enum Certainty {
 impl Word {
     /// A word that is known.
     pub(super) fn exact(text: impl Into<String>) -> Word {
-        Word { text: text.into(), certainty: Certainty::Exact, alternatives: Vec::new() }
+        Word { text: text.into(), certainty: Certainty::Exact, alternatives: Vec::new(), values: Vec::new() }
     }
 
     /// A word of which nothing is known.
     pub(super) fn unknown() -> Word {
-        Word { text: String::new(), certainty: Certainty::Unknown, alternatives: Vec::new() }
+        Word {
+            text: String::new(),
+            certainty: Certainty::Unknown,
+            alternatives: Vec::new(),
+            values: Vec::new(),
+        }
     }
 
     /// The word, if all of it is known.
@@ -49,6 +65,16 @@ impl Word {
     /// The words that braces make of it, as far as they are known; none, if it has no braces.
     pub fn alternatives(&self) -> &[Word] {
         &self.alternatives
+    }
+
+    /// What it may be by what the script puts into its variables; none, if that says nothing about it. One that is not
+    /// known among them means that it may be anything else, too.
+    pub fn values(&self) -> &[Word] {
+        &self.values
+    }
+
+    pub(super) fn with_values(self, values: Vec<Word>) -> Word {
+        Word { values, ..self }
     }
 
     /// How much is known.
@@ -215,7 +241,7 @@ impl WordBuilder {
         if let (Certainty::Unknown, Some(from)) = (certainty, self.glob) {
             self.text.truncate(from);
         }
-        Word { text: self.text, certainty, alternatives: Vec::new() }
+        Word { text: self.text, certainty, alternatives: Vec::new(), values: Vec::new() }
     }
 }
 

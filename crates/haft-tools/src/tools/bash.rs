@@ -19,7 +19,7 @@ use crate::process::{
     Running, Start, Streams, Wishes,
 };
 use crate::services::ToolServices;
-use crate::shell::CommandTarget;
+use crate::shell::{CommandTarget, Held};
 use crate::tools::jobs::no_jobs;
 use crate::workspace::{Kind, Workspace};
 
@@ -163,7 +163,9 @@ impl Bash {
     ) -> Result<ConfinedCommand, ToolError> {
         let home = self.processes.home.clone();
         let command = CommandTarget::new(&self.workspace, &input.command, input.workdir.as_deref(), home)?;
-        let mut denied = self.denied_to_file_tools(&command, context).await?;
+        // What rules deny to file tools they deny to a script that names the file.
+        let Held { questions: mut denied, perhaps } =
+            command.held(&self.workspace, &self.gate.rules(context));
         for question in wishes.leaving() {
             if self.decides(&question, context, Effect::Deny).await? {
                 denied.push(question);
@@ -172,32 +174,14 @@ impl Bash {
         let profile = self.profile(context).await?;
         let target = ConfinedCommand::new(&self.processes, profile, &self.workspace, command, wishes);
         let target = target.map_err(|error| ToolError::failure(error.to_string()))?;
-        Ok(denied.into_iter().fold(target, ConfinedCommand::asking))
-    }
-
-    /// What rules deny to file tools they deny to a script that names the file.
-    async fn denied_to_file_tools(
-        &self,
-        command: &CommandTarget,
-        context: &ToolContext,
-    ) -> Result<Vec<Question>, ToolError> {
-        let mut denied = Vec::new();
-        if ["read", "edit"].iter().any(|action| self.gate.denies_some(context, &Action::new(*action))) {
-            for question in command.as_file_tools(&self.workspace) {
-                let decisions = self.gate.decisions(context, &question).await?;
-                if decisions.iter().any(Decision::is_denied_by_name) {
-                    denied.push(question);
-                }
-            }
-        }
-        Ok(denied)
+        Ok(denied.into_iter().rev().fold(target, ConfinedCommand::asking).wondering(perhaps))
     }
 
     /// How far commands reach: whoever may not edit has commands that change nothing, unless somebody agrees to a path.
     async fn profile(&self, context: &ToolContext) -> Result<ProfileName, ToolError> {
         let edit = Action::new("edit");
         let configured = self.processes.confinement.profile;
-        if configured != ProfileName::WorkspaceWrite || !self.gate.denies_some(context, &edit) {
+        if configured != ProfileName::WorkspaceWrite || !self.gate.rules(context).denies_some(&edit) {
             return Ok(configured);
         }
         let anything = Question::new(edit, Resource::new("a file that no rule names"));

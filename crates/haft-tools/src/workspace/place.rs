@@ -155,6 +155,18 @@ impl Place {
         std::iter::once(real).chain(link).collect()
     }
 
+    /// What rules speak of who speak of everything below it, if it is a directory.
+    pub(crate) fn everything_below(&self) -> Vec<Resource> {
+        let below = |name: &str, path: &Path| {
+            let directory =
+                if name == "." { String::new() } else { format!("{}/", name.trim_end_matches('/')) };
+            let path = format!("{}/", text(path).trim_end_matches('/'));
+            Resource::new(format!("{directory}*")).or(format!("{path}*")).below(directory).below(path)
+        };
+        let link = self.link.as_ref().map(|name| below(name, &self.spelled));
+        std::iter::once(below(&self.name, &self.real)).chain(link).collect()
+    }
+
     /// The directory whose content is touched: itself, or the one it is in.
     pub(crate) fn surroundings(&self) -> &Path {
         match self.kind {

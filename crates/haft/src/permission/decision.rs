@@ -26,6 +26,16 @@ impl Decision {
             |reason: &Reason| matches!(reason, Reason::Rule(rule) if !rule.action.is_everything());
         self.effect == Effect::Deny && is_by_name(&self.reason)
     }
+
+    /// The rule that might deny it and speaks of its action by name, where that is asked about.
+    pub fn perhaps_denied_by_name(&self) -> Option<&Rule> {
+        match &self.reason {
+            Reason::Possibly(rule) => {
+                Some(rule).filter(|rule| rule.effect == Effect::Deny && !rule.action.is_everything())
+            }
+            Reason::Rule(_) | Reason::Grant { .. } | Reason::Silence => None,
+        }
+    }
 }
 
 /// What decided.
@@ -83,10 +93,14 @@ pub fn decide(rules: &Ruleset, grants: &[Grant], action: &Action, resource: &Res
 /// ask, and otherwise there is nothing to decide.
 pub fn decide_perhaps(rules: &Ruleset, question: &Question) -> Vec<Decision> {
     let Some(rule) = rules.might_deny(&question.action) else { return Vec::new() };
+    let denying = |resource: &Resource| {
+        let rule = rules.deciding(&question.action, resource);
+        rule.filter(|rule| rule.effect == Effect::Deny)
+    };
     let possibly = |resource: &Resource| Decision {
         resource: resource.clone(),
         effect: Effect::Ask,
-        reason: Reason::Possibly(rule.clone()),
+        reason: Reason::Possibly(denying(resource).unwrap_or(rule).clone()),
         overridden: Vec::new(),
     };
     question.resources.iter().map(possibly).collect()

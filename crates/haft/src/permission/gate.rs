@@ -24,7 +24,6 @@ use super::wildcard::Pattern;
 use crate::error::{Refusal, ToolError};
 use crate::events::{Event, Events};
 use crate::id::{CallId, GrantId, RequestId, SessionId};
-use crate::name::Action;
 use crate::recorder::{Recorder, StoreError};
 use crate::sync::{Mutex, lock};
 use crate::tool::ToolContext;
@@ -176,14 +175,9 @@ impl Gate {
         Ok(question.resources.iter().map(one).collect())
     }
 
-    /// Whether a rule denies anything under an action that it speaks of by name.
-    pub fn denies_some(&self, context: &ToolContext, action: &Action) -> bool {
-        let denies = |rule: &Rule| {
-            rule.effect == Effect::Deny
-                && !rule.action.is_everything()
-                && rule.action.matches(action.as_str())
-        };
-        Ruleset::rules(&self.0.policy.rules(context)).any(denies)
+    /// The rules that hold for a call.
+    pub fn rules(&self, context: &ToolContext) -> Arc<Ruleset> {
+        self.0.policy.rules(context)
     }
 
     /// The requests that wait for an answer, oldest first.

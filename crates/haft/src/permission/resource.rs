@@ -10,6 +10,7 @@ pub struct Resource {
     others: Vec<String>,
     forbidding: Vec<String>,
     beginnings: Vec<String>,
+    directories: Vec<String>,
     allowed: Allowed,
 }
 
@@ -32,6 +33,7 @@ impl Resource {
             others: Vec::new(),
             forbidding: Vec::new(),
             beginnings: Vec::new(),
+            directories: Vec::new(),
             allowed: Allowed::ByAnyMatch,
         }
     }
@@ -59,6 +61,13 @@ impl Resource {
     /// this is taken into account.
     pub fn beginning(mut self, text: impl Into<String>) -> Resource {
         self.beginnings.push(text.into());
+        self
+    }
+
+    /// Says that it stands for everything below a directory, whose name ends in a slash. A rule that does not allow and
+    /// that names a directory with something below this one is taken into account.
+    pub fn below(mut self, directory: impl Into<String>) -> Resource {
+        self.directories.push(directory.into());
         self
     }
 
@@ -97,10 +106,11 @@ impl Resource {
     }
 
     pub(super) fn is_known_whole(&self) -> bool {
-        self.beginnings.is_empty()
+        self.beginnings.is_empty() && self.directories.is_empty()
     }
 
     pub(super) fn might_be_spoken_of_by(&self, pattern: &Pattern) -> bool {
         self.beginnings.iter().any(|text| pattern.might_match_after(text))
+            || self.directories.iter().any(|directory| pattern.might_match_below(directory))
     }
 }

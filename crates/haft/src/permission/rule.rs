@@ -226,6 +226,16 @@ impl Ruleset {
         })
     }
 
+    /// Whether a rule denies anything under an action that it speaks of by name.
+    pub fn denies_some(&self, action: &Action) -> bool {
+        let denies = |rule: &Rule| {
+            rule.effect == Effect::Deny
+                && !rule.action.is_everything()
+                && rule.action.matches(action.as_str())
+        };
+        self.rules().any(denies)
+    }
+
     /// Whether nothing at all may be done under an action: its last rule denies `*`. Such tools are not advertised.
     pub fn disables(&self, action: &Action) -> bool {
         let denies_all = |rule: &Rule| rule.effect == Effect::Deny && rule.resource.is_everything();

@@ -60,6 +60,20 @@ impl Pattern {
         nothing_follows || fits(&self.pieces) || self.shorter.as_deref().is_some_and(fits)
     }
 
+    /// Whether something below a directory might be matched, by a pattern that names a directory itself: one that could
+    /// match anywhere says nothing of this one. The directory ends in a slash; nothing is where all names begin.
+    pub fn might_match_below(&self, directory: &str) -> bool {
+        self.directory().is_some() && self.might_match_after(directory)
+    }
+
+    /// The directory that everything it matches lies below, with the slash at its end, as far as the pattern names one
+    /// before its first wildcard.
+    pub fn directory(&self) -> Option<&str> {
+        let fixed = self.text.split(['*', '?']).next().unwrap_or_default();
+        let (directory, _) = fixed.rsplit_once(['/', '\\'])?;
+        (!directory.is_empty()).then(|| &fixed[..=directory.len()])
+    }
+
     /// Whether the pattern is a lone `*`.
     pub fn is_everything(&self) -> bool {
         self.text == "*"
@@ -195,6 +209,21 @@ mod tests {
             might("rm -rf *", "rm ") && might("*secret*", "echo ") && might("rm *", "") && might("rm", "rm ")
         );
         assert!(!might("rm *", "echo ") && !might("rmdir *", "rm ") && !might("rm", "rm -r "));
+    }
+
+    #[test]
+    fn a_pattern_speaks_of_what_is_below_a_directory_only_if_it_names_one() {
+        let might = |pattern: &str, directory: &str| Pattern::new(pattern).might_match_below(directory);
+        for pattern in ["priv/*", "priv/**", "priv/a/*.key", "priv/a/k", "priv\\a\\k"] {
+            assert!(might(pattern, "") && might(pattern, "priv/"), "{pattern}");
+            assert!(!might(pattern, "src/") && !might(pattern, "/priv/"), "{pattern}");
+        }
+        assert!(might("priv/*.key", "priv/a/b/") && !might("priv/a/*", "priv/b/"));
+        for pattern in ["*", "*.env", ".env", "priv*", "*/priv/*", "/*", "/x*"] {
+            assert!(!might(pattern, "") && !might(pattern, "priv/") && !might(pattern, "/"), "{pattern}");
+        }
+        assert_eq!(Pattern::new("a/b?/c").directory(), Some("a/"));
+        assert_eq!(Pattern::new("/home/me/x*").directory(), Some("/home/me/"));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use haft::permission::{
     decide_perhaps,
 };
 use haft_tools::Workspace;
-use haft_tools::shell::{self, CommandTarget};
+use haft_tools::shell::{self, CommandTarget, Held};
 use serde_json::{Value, json};
 
 use crate::cli::ConsentArgs;
@@ -138,7 +138,7 @@ async fn decided(
         false => Vec::new(),
     };
     let action = Action::new(action);
-    let mut as_file_tools = Vec::new();
+    let mut held = Held::default();
     let (questions, perhaps) = match action == shell::action() {
         true => {
             let workspace = Workspace::open(&setting.directory, setting.worktree.as_deref())
@@ -148,7 +148,7 @@ async fn decided(
             let home = setting.env.home();
             let target = CommandTarget::new(&workspace, resource, None, home).map_err(Failure::usage)?;
             target.check(&workspace).map_err(Failure::usage)?;
-            as_file_tools = target.as_file_tools(&workspace);
+            held = target.held(&workspace, &rules);
             (target.questions(), target.perhaps())
         }
         false => (vec![Question::new(action, Resource::new(resource))], Vec::new()),
@@ -158,10 +158,9 @@ async fn decided(
         let decide = |resource: Resource| (action.clone(), decide(&rules, &grants, &action, &resource));
         resources.into_iter().map(decide).collect::<Vec<_>>()
     };
-    let mut decided: Vec<(Action, Decision)> = questions.into_iter().flat_map(decide_each).collect();
-    let denied = as_file_tools.into_iter().flat_map(decide_each);
-    decided.extend(denied.filter(|(_, decision)| decision.is_denied_by_name()));
-    for question in perhaps {
+    let questions = questions.into_iter().chain(held.questions);
+    let mut decided: Vec<(Action, Decision)> = questions.flat_map(decide_each).collect();
+    for question in perhaps.into_iter().chain(held.perhaps) {
         let possible = decide_perhaps(&rules, &question);
         decided.extend(possible.into_iter().map(|decision| (question.action.clone(), decision)));
     }

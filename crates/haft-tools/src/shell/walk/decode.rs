@@ -3,20 +3,29 @@
 use tree_sitter::Node;
 
 use super::{Walker, children};
-use crate::shell::word::{Word, WordBuilder, ansi_c};
+use crate::shell::word::{Certainty, Word, WordBuilder, ansi_c};
 
 impl<'s> Walker<'s> {
     pub(super) fn word(&self, pieces: &[Node<'_>]) -> Word {
+        let word = self.built(pieces, &Chosen::new());
+        match word.certainty() {
+            Certainty::Unknown => word.with_values(self.values_of(pieces)),
+            Certainty::Exact | Certainty::Glob(_) => word,
+        }
+    }
+
+    /// A word, where these values stand for its variables.
+    pub(super) fn built(&self, pieces: &[Node<'_>], chosen: &Chosen<'_>) -> Word {
         let mut builder = WordBuilder::default();
-        pieces.iter().for_each(|piece| self.piece(*piece, &mut builder, 0));
+        pieces.iter().for_each(|piece| self.piece(*piece, &mut builder, chosen, 0));
         builder.finish(self.home)
     }
 
-    fn piece(&self, node: Node<'_>, builder: &mut WordBuilder, depth: usize) {
+    fn piece(&self, node: Node<'_>, builder: &mut WordBuilder, chosen: &Chosen<'_>, depth: usize) {
         let text = self.text(node);
         match node.kind() {
             "command_name" | "concatenation" if depth < 3 => {
-                children(node).into_iter().for_each(|child| self.piece(child, builder, depth + 1));
+                children(node).into_iter().for_each(|child| self.piece(child, builder, chosen, depth + 1));
             }
             "word" | "number" | "test_operator" => {
                 // No word goes on in the next line unless its end is escaped: the grammar took two commands for one.
@@ -33,12 +42,13 @@ impl<'s> Walker<'s> {
                     None => builder.unknown(),
                 }
             }
-            "string" | "translated_string" => self.string(node, builder),
+            "string" | "translated_string" => self.string(node, builder, chosen),
             "simple_expansion" | "expansion" => match (self.is_home(text), self.home) {
                 (true, Some(home)) => builder.quoted(home),
-                _ => match self.here(text) {
-                    Some(here) => builder.quoted(here),
-                    None => builder.unknown(),
+                _ => match (self.here(text), chosen.iter().find(|(reference, _)| *reference == text)) {
+                    (Some(here), _) => builder.quoted(here),
+                    (None, Some((_, value))) => put_in(value, builder),
+                    (None, None) => builder.unknown(),
                 },
             },
             // The dollar of a translated string.
@@ -49,7 +59,7 @@ impl<'s> Walker<'s> {
     }
 
     /// The text between two children is text too.
-    fn string(&self, node: Node<'_>, builder: &mut WordBuilder) {
+    fn string(&self, node: Node<'_>, builder: &mut WordBuilder, chosen: &Chosen<'_>) {
         builder.quoted("");
         let string = if self.text(node).starts_with('$') { node.child(1).unwrap_or(node) } else { node };
         self.look_for_overlooked(string);
@@ -61,7 +71,7 @@ impl<'s> Walker<'s> {
             .filter(|child| !matches!(child.kind(), "\"" | "string_content") && child.start_byte() >= first);
         for expansion in expansions {
             builder.quoted(&unescaped(self.between(at, expansion.start_byte())));
-            self.piece(expansion, builder, 3);
+            self.piece(expansion, builder, chosen, 3);
             at = expansion.end_byte();
         }
         builder.quoted(&unescaped(self.between(at, end)));
@@ -110,6 +120,27 @@ impl<'s> Walker<'s> {
 
     pub(super) fn text(&self, node: Node<'_>) -> &'s str {
         self.source.get(node.byte_range()).unwrap_or_default()
+    }
+}
+
+/// Which value stands for which expansion.
+pub(super) type Chosen<'s> = Vec<(&'s str, Word)>;
+
+/// Puts a value where a variable stands. Its wildcards count there, unless quotes say otherwise.
+fn put_in(value: &Word, builder: &mut WordBuilder) {
+    match value.certainty() {
+        Certainty::Unknown => {
+            builder.quoted(value.text());
+            builder.unknown();
+        }
+        Certainty::Exact | Certainty::Glob(_) => {
+            for c in value.text().chars() {
+                match c {
+                    '*' | '?' | '[' => builder.bare(c),
+                    c => builder.quoted(c.encode_utf8(&mut [0; 4])),
+                }
+            }
+        }
     }
 }
 

@@ -1,0 +1,100 @@
+//! Which files a command names, as rules for files see it: every spelling in its words that may be one, what wildcards
+//! and variables make of them, and how far it goes into directories.
+//!
+//! It looks for more than [`effects`](super::effects) does: what it finds matters only where a rule denies that very file.
+
+mod collecting;
+mod spelling;
+mod using;
+
+use std::path::{Path, PathBuf};
+
+use super::command::{Command, Direction, Sort};
+use super::effects::INSTALLED;
+use super::operands::{TEXT, operands};
+use super::trees::{Extent, extent, searches_here};
+use collecting::Collecting;
+use spelling::{code, spellings, whole};
+use using::{Using, destination};
+
+/// What a command does to a file, as rules for files see it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Use {
+    /// It reads it.
+    Reads,
+    /// It changes it.
+    Edits,
+    /// Nobody knows; it may change it.
+    MayEdit,
+}
+
+/// A file or directory that a command names.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct NamedFile {
+    pub(super) path: PathBuf,
+    pub(super) used: Use,
+    pub(super) extent: Extent,
+}
+
+/// Everything that a command names.
+#[derive(Debug, Default)]
+pub(super) struct Named {
+    pub(super) files: Vec<NamedFile>,
+    /// Whether it opens files that are known only when it runs.
+    pub(super) is_open: bool,
+}
+
+/// The files that a command names. Git knows the root of its repository; `left` is how many names may yet be looked at to
+/// find out what wildcards match.
+pub(super) fn named(command: &Command, root: &Path, left: &mut usize) -> Named {
+    let mut named = Collecting::new(command, root, left);
+    for redirection in &command.redirections {
+        let used = match redirection.direction {
+            Direction::In => Use::Reads,
+            Direction::Out => Use::Edits,
+            Direction::Text | Direction::Descriptor => continue,
+        };
+        whole(&redirection.target).iter().for_each(|text| named.add(text, used, Extent::Itself));
+    }
+    let values = command.values.iter().flat_map(whole);
+    values.for_each(|text| named.add(&text, Use::Reads, Extent::Itself));
+    if command.sort == Sort::Simple {
+        arguments(command, &mut named);
+    }
+    named.finish()
+}
+
+fn arguments(command: &Command, named: &mut Collecting<'_>) {
+    let Some((called, words)) = command.words.split_first() else { return };
+    let is_installed = |program: &String| INSTALLED.iter().any(|installed| program.starts_with(installed));
+    for program in whole(called).iter().filter(|program| program.contains('/') && !is_installed(program)) {
+        named.add(program, Use::Reads, Extent::Itself);
+    }
+    let name = command.name().unwrap_or_default();
+    if TEXT.contains(&name) {
+        return;
+    }
+    let extent = extent(command, name, words);
+    let to = destination(name, words);
+    let using = Using::new(command, name, words, to.as_ref());
+    let operands = operands(name, words);
+    for (at, word) in &operands {
+        let is_destination = to.as_ref().is_some_and(|to| to.at == *at);
+        let extent = if is_destination { extent.min(Extent::Whole) } else { extent };
+        for text in spellings(word) {
+            using.of(*at).iter().for_each(|used| named.add(&text, *used, extent));
+        }
+    }
+    for made in to.iter().flat_map(|to| to.made(words)) {
+        named.add(&made.path, Use::Edits, made.extent);
+    }
+    for text in code(name, words) {
+        named.add(&text, Use::Reads, Extent::Itself);
+        named.add(&text, Use::MayEdit, Extent::Itself);
+    }
+    // The operands of git are a pattern and what not.
+    let names_none = name == "git" || operands.iter().all(|(_, word)| word.text().starts_with('-'));
+    if names_none && searches_here(command, name, words) {
+        named.add(".", Use::Reads, Extent::Tree);
+    }
+}

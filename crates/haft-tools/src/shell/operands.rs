@@ -1,0 +1,91 @@
+//! Which words of a command may name files: neither programs nor patterns nor messages.
+
+use super::word::Word;
+
+/// Commands whose words are text and no paths.
+pub(super) const TEXT: &[&str] =
+    &["echo", "printf", "expr", "let", "true", "false", ":", "exit", "return", "kill", "sleep", "seq"];
+/// Commands whose first operand is a pattern or a program.
+const PROGRAMMED: &[&str] = &[
+    "grep", "egrep", "fgrep", "rg", "ag", "ack", "sed", "gsed", "awk", "gawk", "mawk", "nawk", "jq", "yq",
+    "tr",
+];
+/// Options behind which a text stands, and whose they are.
+const TEXTS: &[(&str, &str)] = &[
+    ("git hg svn jj gh glab", "-m --message --format --pretty"),
+    ("docker podman kubectl stat date ls ps", "--format --pretty"),
+    ("find fd fdfind", "-name -iname -path -ipath -wholename -regex -iregex --format"),
+    (
+        "grep egrep fgrep rgrep tar bsdtar gtar rsync du diff zip ag ack fd fdfind",
+        "--exclude --exclude-dir --ignore --ignore-dir",
+    ),
+    ("curl wget http https xh", "-H --header"),
+];
+
+/// The words that may name files, with their places.
+pub(super) fn operands<'w>(name: &str, words: &'w [Word]) -> Vec<(usize, &'w Word)> {
+    let has_program = PROGRAMMED.contains(&name);
+    let mut is_programmed = has_program && !words.iter().any(|word| gives_program(name, word.text()));
+    let mut operands = Vec::with_capacity(words.len());
+    for (at, word) in words.iter().enumerate() {
+        let is_behind = at > 0 && is_text_option(name, words[at - 1].text());
+        let is_attached = word.text().split_once('=').is_some_and(|(option, _)| lists_text(name, option));
+        let is_message = is_behind || is_attached;
+        let is_option = word.text().starts_with('-') && word.text() != "-";
+        let is_program = is_programmed && !is_option && !is_message;
+        if is_program {
+            is_programmed = false;
+        }
+        if !is_message && !is_program {
+            operands.push((at, word));
+        }
+    }
+    operands
+}
+
+/// Whether the word behind an option is text.
+fn is_text_option(name: &str, option: &str) -> bool {
+    let is_programs = || match option.strip_prefix("--") {
+        Some(long) => matches!(long, "expression" | "regexp"),
+        // Letters may stand before it in the same word.
+        None => option.starts_with('-') && option.ends_with('e') && takes_program(name, 'e'),
+    };
+    lists_text(name, option) || PROGRAMMED.contains(&name) && is_programs()
+}
+
+fn lists_text(name: &str, option: &str) -> bool {
+    let lists = |(names, options): &(&str, &str)| {
+        names.split(' ').any(|one| one == name) && options.split(' ').any(|one| one == option)
+    };
+    option.starts_with('-') && TEXTS.iter().any(lists)
+}
+
+/// Whether an option gives the program of a command that has one, so that no operand is it.
+fn gives_program(name: &str, text: &str) -> bool {
+    if let Some(long) = text.strip_prefix("--") {
+        let option = long.split('=').next().unwrap_or(long);
+        let longs = ["regexp", "expression", "file", "from-file", "files", "source", "exec"];
+        return option.len() > 1 && longs.iter().any(|long| long.starts_with(option));
+    }
+    // What is attached to an option that takes a value is no option.
+    let valued = match name {
+        "awk" | "gawk" | "mawk" | "nawk" => "vFil",
+        "sed" | "gsed" => "il",
+        "rg" => "ABCMTgjmrt",
+        _ => "ABCDdm",
+    };
+    let cluster = text.strip_prefix('-').unwrap_or_default();
+    let mut letters = cluster.chars();
+    letters
+        .find(|letter| takes_program(name, *letter) || valued.contains(*letter))
+        .is_some_and(|letter| takes_program(name, letter))
+}
+
+fn takes_program(name: &str, letter: char) -> bool {
+    match name {
+        "jq" | "yq" => letter == 'f',
+        "tr" => false,
+        "awk" | "gawk" | "mawk" | "nawk" => matches!(letter, 'e' | 'f' | 'E'),
+        _ => matches!(letter, 'e' | 'f'),
+    }
+}
