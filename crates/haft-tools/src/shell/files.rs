@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use haft::Action;
-use haft::permission::{Allowed, Decision, Question, Resource, Rule, Ruleset, decide};
+use haft::permission::{Allowed, Effect, Question, Resource, Rule, Ruleset, decide};
 
 use super::analysis::Analysis;
 use super::effects::{FileEffect, Touch};
@@ -127,7 +127,7 @@ impl<'r> Judging<'r> {
             let decision = decide(self.rules, &[], &action, &resource);
             if decision.is_denied_by_name() {
                 self.deny(file.used, &action, resource);
-            } else if self.might_be_denied(file, &decision) {
+            } else if self.might_be_denied(file, &action, &resource) {
                 add(&mut self.possible, &action, resource);
             }
         }
@@ -142,17 +142,19 @@ impl<'r> Judging<'r> {
     }
 
     /// Whether something that a rule denies by name lies below a directory, and the command may come upon it.
-    fn might_be_denied(&self, file: &NamedFile, decision: &Decision) -> bool {
-        let Some(rule) = decision.perhaps_denied_by_name() else { return false };
-        let Some(directory) = rule.resource.directory() else { return false };
-        let is_in_it = || decision.resource.spellings().any(|text| text.starts_with(directory));
-        match (file.extent, file.used) {
+    fn might_be_denied(&self, file: &NamedFile, action: &Action, below: &Resource) -> bool {
+        let is_in = |directory: &str| below.spellings().any(|text| text.starts_with(directory));
+        let may_come_upon = |rule: &Rule, directory: &str| match (file.extent, file.used) {
             (Extent::Itself, _) => false,
             // Whether it goes further down than what is named nobody knows.
-            (Extent::Whole, _) | (Extent::Tree, Use::MayEdit) => is_in_it(),
-            (Extent::Tree, Use::Reads) => is_in_it() || self.is_there(rule),
+            (Extent::Whole, _) | (Extent::Tree, Use::MayEdit) => is_in(directory),
+            (Extent::Tree, Use::Reads) => is_in(directory) || self.is_there(rule),
             (Extent::Tree, Use::Edits) => true,
-        }
+        };
+        let denies = |rule: &&Rule| rule.effect == Effect::Deny && !rule.action.is_everything();
+        let possible = self.rules.possible(action, below);
+        let mut denying = possible.into_iter().filter(denies);
+        denying.any(|rule| rule.resource.directory().is_some_and(|directory| may_come_upon(rule, directory)))
     }
 
     /// Whether the directory that a rule names is there, so that something could be found in it.

@@ -110,11 +110,29 @@ pub(super) fn tells_names(name: &str, words: &[Word]) -> bool {
 }
 
 /// Whether nothing that a command names is opened by it.
-pub(super) fn opens_nothing(name: &str) -> bool {
+pub(super) fn opens_nothing(name: &str, words: &[Word]) -> bool {
     #[rustfmt::skip]
     const OTHERS: &[&str] = &[
         "wait", "read", "shift", "set", "unset", "export", "date", "id", "uname", "ps", "pgrep", "pkill", "killall", "jobs",
         "ulimit", "umask", "hash", "command", "cd", "pushd", "popd", "chdir", "getopts", "local", "break", "continue", "nproc",
     ];
-    NAMES.contains(&name) || OTHERS.contains(&name)
+    // These name what git itself has names for.
+    const REFERRING: &[&str] = &[
+        "tag",
+        "push",
+        "fetch",
+        "pull",
+        "branch",
+        "commit",
+        "merge",
+        "rebase",
+        "status",
+        "remote",
+        "switch",
+        "cherry-pick",
+        "describe",
+        "rev-parse",
+    ];
+    let is_referring = || subcommand(name, words).is_some_and(|second| REFERRING.contains(&second));
+    NAMES.contains(&name) || OTHERS.contains(&name) || name == "git" && is_referring()
 }

@@ -26,16 +26,6 @@ impl Decision {
             |reason: &Reason| matches!(reason, Reason::Rule(rule) if !rule.action.is_everything());
         self.effect == Effect::Deny && is_by_name(&self.reason)
     }
-
-    /// The rule that might deny it and speaks of its action by name, where that is asked about.
-    pub fn perhaps_denied_by_name(&self) -> Option<&Rule> {
-        match &self.reason {
-            Reason::Possibly(rule) => {
-                Some(rule).filter(|rule| rule.effect == Effect::Deny && !rule.action.is_everything())
-            }
-            Reason::Rule(_) | Reason::Grant { .. } | Reason::Silence => None,
-        }
-    }
 }
 
 /// What decided.

@@ -194,11 +194,16 @@ impl Ruleset {
     }
 
     /// The strictest rule that would have been stricter than what is decided, if what is unknown about the resource
-    /// were known. Each list is read for itself: what stands in it after its last word on the resource might have been
-    /// that word.
+    /// were known.
     pub fn possibly_deciding(&self, action: &Action, resource: &Resource) -> Option<&Rule> {
+        self.possible(action, resource).into_iter().max_by_key(|rule| rule.effect)
+    }
+
+    /// The rules that would have been stricter than what is decided, if what is unknown about the resource were known.
+    /// Each list is read for itself: what stands in it after its last word on the resource might have been that word.
+    pub fn possible(&self, action: &Action, resource: &Resource) -> Vec<&Rule> {
         if resource.is_known_whole() {
-            return None;
+            return Vec::new();
         }
         let strictness = self.deciding(action, resource).map_or(Effect::Ask, |rule| rule.effect);
         let lists = std::iter::once(&self.rules).chain(&self.narrowing);
@@ -206,7 +211,7 @@ impl Ruleset {
             let later = rules.iter().rev().take_while(|rule| !rule.covers(action, resource));
             later.filter(|rule| rule.effect > strictness && rule.might_cover(action, resource))
         });
-        possible.max_by_key(|rule| rule.effect)
+        possible.collect()
     }
 
     /// What the rules say. Nothing said means ask, and so does what might be said.

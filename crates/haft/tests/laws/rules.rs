@@ -192,6 +192,27 @@ fn a_spelling_to_forbid_by_never_allows() {
 }
 
 #[test]
+fn what_is_denied_below_a_directory_is_asked_about_if_a_rule_names_it() {
+    let below = Resource::new("a/*").or("/ws/a/*").below("a/").below("/ws/a/");
+    for (text, effect) in [
+        ("read *: allow\nread a/*: deny", Effect::Deny),
+        ("read *: allow\nread a*: deny", Effect::Deny),
+        ("read *: allow\nread a/b/*: deny", Effect::Ask),
+        ("read *: allow\nread a/*.key: deny", Effect::Ask),
+        ("read *: allow\nread /ws/a/b: deny", Effect::Ask),
+        ("read *: allow\nuntrusted read a/b: deny", Effect::Ask),
+        ("read a/b: deny\nread *: allow", Effect::Allow),
+        ("read *: allow\nread a/b: deny\nread a/*: allow", Effect::Allow),
+        // What could match anywhere, or elsewhere, says nothing about it.
+        ("read *: allow\nread *.key: deny", Effect::Allow),
+        ("read *: allow\nread b/*: deny", Effect::Allow),
+        ("read *: allow\nread ab/*: deny", Effect::Allow),
+    ] {
+        assert_eq!(decide(&rules(text), &[], &Action::new("read"), &below).effect, effect, "{text}");
+    }
+}
+
+#[test]
 fn what_might_be_denied_is_asked_about_and_no_grant_answers() {
     let resource = Resource::new("rm $X").allowed(Allowed::ByEverythingOnly).beginning("rm ");
     let everything = Grant {

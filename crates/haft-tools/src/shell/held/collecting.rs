@@ -84,7 +84,7 @@ fn opens_its_names(command: &Command, name: &str, words: &[Word]) -> bool {
     command.redirections.iter().any(opens)
         || is_known
             && !TEXT.contains(&name)
-            && !opens_nothing(name)
+            && !opens_nothing(name, words)
             && operands(name, words).iter().any(is_operand)
 }
 
@@ -105,7 +105,7 @@ fn opens_unknown(command: &Command, name: &str, words: &[Word]) -> bool {
     if command.words.first().is_some_and(is_open) || command.is_opaque && runs_scripts {
         return true;
     }
-    if TEXT.contains(&name) || opens_nothing(name) || command.is_found {
+    if TEXT.contains(&name) || opens_nothing(name, words) || command.is_found {
         return false;
     }
     let is_token_number = |at: usize| command.tokens.get(at + 1).is_some_and(|token| is_number(token));

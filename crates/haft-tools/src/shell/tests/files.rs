@@ -231,6 +231,10 @@ const ASKED: &[(&str, &[&str])] = &[
             "cat ~+/priv/k",
             "cat $x",
             "cat \"$(echo priv/k)\"",
+            "TMPDIR=priv; f=$(mktemp); echo x > $f",
+            "cat $(mktemp -d x)/k",
+            "git show $x",
+            "git diff \"$x\"",
             "cat $(printf %s priv/k)",
             "read f <<< priv/k; cat $f",
             "set -- $y; cat $1",
@@ -359,6 +363,9 @@ const EVERYDAY: &[&str] = &[
     "grep -r --exclude-dir=priv foo src",
     "find . -path ./priv -prune -o -name '*.rs' -print",
     "git commit --message='see priv/k'",
+    "git switch -c \"$x\" && git push origin \"$x\"",
+    "git tag v$VERSION",
+    "tmp=$(mktemp -d); cp a \"$tmp/\" && rm -rf \"$tmp\"",
 ];
 
 #[test]
@@ -449,6 +456,8 @@ fn the_last_rule_that_speaks_of_all_that_is_below_a_directory_decides() {
         (&["*: allow", "priv/in/d: deny"], "cp -r priv out", Effect::Ask),
         (&["*: allow", "priv/in/d: deny"], "cp -r sub out", Effect::Allow),
         (&["*: allow", "missing/*: deny"], "grep -r S .", Effect::Allow),
+        (&["*: allow", "missing/*: deny", "priv/*: deny"], "grep -r S .", Effect::Ask),
+        (&["*: allow", "priv/*: deny", "missing/*: deny"], "grep -r S .", Effect::Ask),
         (&["*: allow", "priv/*: ask"], "cp -r priv out", Effect::Allow),
     ] {
         let lines: Vec<String> = lines.iter().map(|line| format!("read = {line}")).collect();

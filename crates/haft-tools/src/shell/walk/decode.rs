@@ -51,6 +51,10 @@ impl<'s> Walker<'s> {
                     (None, None) => builder.unknown(),
                 },
             },
+            "command_substitution" => match chosen.iter().find(|(reference, _)| *reference == text) {
+                Some((_, value)) => put_in(value, builder),
+                None => builder.unknown(),
+            },
             // The dollar of a translated string.
             "$" if self.between(node.end_byte(), self.source.len()).starts_with('"') => {}
             _ if node.child_count() == 0 && !text.contains(['$', '`', '(', ')']) => bare(text, builder),

@@ -18,6 +18,8 @@ const REFERENCES_MAX: usize = 32;
 const VALUE_BYTES_MAX: usize = 4096;
 /// So often values may be made of values.
 const ROUNDS: usize = 4;
+/// What makes a file or a directory that nobody else has.
+const TEMPORARY: &[&str] = &["$(mktemp)", "$(mktemp -d)"];
 /// What sets variables that nobody can see in it.
 const SETTING_ANY: &[&str] =
     &["eval", "source", ".", "mapfile", "readarray", "getopts", "let", "coproc", "enable", "trap"];
@@ -162,7 +164,14 @@ impl<'s> Walker<'s> {
                     found.push((text, self.held_by(text)));
                 }
             }
-            "command_substitution" | "process_substitution" | "arithmetic_expansion" => {}
+            "command_substitution" => {
+                let text = self.text(node);
+                let is_temporary = TEMPORARY.contains(&text) && !self.source.contains("TMPDIR");
+                if is_temporary && found.iter().all(|(known, _)| *known != text) {
+                    found.push((text, vec![Word::exact("/tmp/tmp.made")]));
+                }
+            }
+            "process_substitution" | "arithmetic_expansion" => {}
             _ if depth < 4 => {
                 children(node).into_iter().for_each(|child| self.references(child, depth + 1, left, found));
             }
