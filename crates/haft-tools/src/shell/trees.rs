@@ -55,6 +55,10 @@ const ACTING: &[&str] = &[
 ];
 /// Those that search where they are, if nothing else is named.
 const SEARCHING: &[&str] = &["rg", "ag", "ack", "rgrep"];
+/// Those that do so if an option says so.
+const GREPPING: &[&str] = &["grep", "egrep", "fgrep"];
+/// Subcommands of git that take whole trees.
+const TAKING: &[&str] = &["grep", "archive"];
 /// Those that print the names of what they find.
 const FINDING: &[&str] = &["find", "fd", "fdfind"];
 
@@ -88,14 +92,14 @@ fn is_recursive((names, letters, longs): &(&str, &str, &str), name: &str, words:
 /// Whether a command that names no directory goes through the one it runs in.
 pub(super) fn searches_here(command: &Command, name: &str, words: &[Word]) -> bool {
     let is_fed = command.is_fed || !command.redirections.is_empty();
-    let is_grep = matches!(name, "grep" | "egrep" | "fgrep") && extent(command, name, words) == Extent::Tree;
+    let is_grep = GREPPING.contains(&name) && extent(command, name, words) == Extent::Tree;
     let is_finding = FINDING.contains(&name) && extent(command, name, words) == Extent::Tree;
     SEARCHING.contains(&name) && !is_fed || is_grep || is_finding || takes_whole_trees(name, words)
 }
 
 /// Whether git shows or packs files that nothing names.
 fn takes_whole_trees(name: &str, words: &[Word]) -> bool {
-    name == "git" && matches!(subcommand(name, words), Some("grep" | "archive"))
+    name == "git" && subcommand(name, words).is_some_and(|second| TAKING.contains(&second))
 }
 
 /// Whether a command prints the names of what it finds below what it names.

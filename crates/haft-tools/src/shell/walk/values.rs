@@ -20,6 +20,8 @@ const VALUE_BYTES_MAX: usize = 4096;
 const ROUNDS: usize = 4;
 /// What makes a file or a directory that nobody else has.
 const TEMPORARY: &[&str] = &["$(mktemp)", "$(mktemp -d)"];
+/// What sets the variables that it names.
+const FILLING: &[&str] = &["read"];
 /// What sets variables that nobody can see in it.
 const SETTING_ANY: &[&str] =
     &["eval", "source", ".", "mapfile", "readarray", "getopts", "let", "coproc", "enable", "trap"];
@@ -111,8 +113,12 @@ impl<'s> Walker<'s> {
                     {
                         return false;
                     }
-                    "read" if words().any(|word| word.known().is_none()) => return false,
-                    "read" => words().for_each(|word| put(values, word.text(), Word::unknown())),
+                    _ if FILLING.contains(&called) && words().any(|word| word.known().is_none()) => {
+                        return false;
+                    }
+                    _ if FILLING.contains(&called) => {
+                        words().for_each(|word| put(values, word.text(), Word::unknown()))
+                    }
                     _ => {}
                 }
             }
