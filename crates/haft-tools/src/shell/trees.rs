@@ -1,6 +1,6 @@
 //! How far into a directory that it names a command goes, as data.
 
-use super::command::Command;
+use super::command::{Command, Direction, Redirection};
 use super::options::subcommand;
 use super::word::Word;
 
@@ -91,7 +91,8 @@ fn is_recursive((names, letters, longs): &(&str, &str, &str), name: &str, words:
 
 /// Whether a command that names no directory goes through the one it runs in.
 pub(super) fn searches_here(command: &Command, name: &str, words: &[Word]) -> bool {
-    let is_fed = command.is_fed || !command.redirections.is_empty();
+    let feeds = |one: &Redirection| matches!(one.direction, Direction::In | Direction::Text);
+    let is_fed = command.is_fed || command.redirections.iter().any(feeds);
     let is_grep = GREPPING.contains(&name) && extent(command, name, words) == Extent::Tree;
     let is_finding = FINDING.contains(&name) && extent(command, name, words) == Extent::Tree;
     SEARCHING.contains(&name) && !is_fed || is_grep || is_finding || takes_whole_trees(name, words)

@@ -206,6 +206,7 @@ const ASKED: &[(&str, &[&str])] = &[
             "grep -rn S",
             "rg S",
             "rg S .",
+            "rg S 2>/dev/null",
             "git grep S",
             "git archive HEAD",
             "grep -r --exclude-dir=x S .",
