@@ -99,7 +99,7 @@ mod tests {
     fn many_who_remember_at_once_do_not_disturb_each_other() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("tried");
-        let write_often = || (0..200).map(|_| write(&file, "whole")).collect::<io::Result<()>>();
+        let write_often = || (0..200).try_for_each(|_| write(&file, "whole"));
         std::thread::scope(|scope| {
             let writers: Vec<_> = (0..4).map(|_| scope.spawn(write_often)).collect();
             for writer in writers {
