@@ -17,6 +17,8 @@ pub(crate) struct Places {
     pub(crate) key: PathBuf,
     /// What files held, where that is large.
     pub(crate) images: PathBuf,
+    /// The same by earlier versions, which sealed it otherwise and remove from there what they do not know.
+    pub(crate) earlier_images: PathBuf,
     pub(crate) run: PathBuf,
     /// Left behind by a process that found the database damaged while using it.
     pub(crate) suspect: PathBuf,
@@ -32,7 +34,8 @@ impl Places {
             data: data.to_owned(),
             database: data.join(FILE),
             outputs: data.join("outputs"),
-            images: data.join("images"),
+            images: data.join("journal"),
+            earlier_images: data.join("images"),
             key: data.join("images.key"),
             run: data.join("run"),
             suspect: data.join("haft.db.suspect"),

@@ -19,8 +19,6 @@ use crate::store::JournalBounds;
 
 /// Larger images have files of their own.
 const INLINE_BYTES_MAX: u64 = 128 << 10;
-/// What the names of images end in that are sealed piece by piece. Those of earlier versions have no such end.
-const IN_PIECES: &str = ".pieces";
 /// The start of the name of a file that is still being written.
 const UNFINISHED: &str = ".unfinished-";
 
@@ -136,7 +134,7 @@ pub(crate) fn total(connection: &Connection) -> Result<u64, Fault> {
 
 /// Removes the files that no row speaks of, unless somebody is just adding one. Returns how many.
 pub(crate) fn tidy(connection: &Connection, places: &Places) -> Result<u64, Fault> {
-    if !places.images.exists() {
+    if !places.images.exists() && !places.earlier_images.exists() {
         return Ok(0);
     }
     let lock = lock_file(places)?;
@@ -148,12 +146,11 @@ pub(crate) fn tidy(connection: &Connection, places: &Places) -> Result<u64, Faul
     let mut statement = connection.prepare("SELECT digest FROM image WHERE content IS NULL")?;
     let known: HashSet<String> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
     let mut removed = 0;
-    for shelf in fs::read_dir(&places.images)?.filter_map(Result::ok) {
+    let directories = [&places.images, &places.earlier_images].map(fs::read_dir);
+    for shelf in directories.into_iter().filter_map(Result::ok).flatten().filter_map(Result::ok) {
         let Ok(entries) = fs::read_dir(shelf.path()) else { continue };
         for entry in entries.filter_map(Result::ok) {
-            let name = entry.file_name();
-            let digest = name.to_str().map(|name| name.strip_suffix(IN_PIECES).unwrap_or(name));
-            let is_known = digest.is_some_and(|digest| known.contains(digest));
+            let is_known = entry.file_name().to_str().is_some_and(|name| known.contains(name));
             if !is_known {
                 files::remove(&entry.path())?;
                 removed += 1;
@@ -181,15 +178,16 @@ fn lock_file(places: &Places) -> io::Result<File> {
 }
 
 /// The file of an image. Only a digest becomes part of a path.
-fn path_of(images: &Path, digest: &str, end: &str) -> Option<PathBuf> {
+fn path_of(images: &Path, digest: &str) -> Option<PathBuf> {
     let is_digest = digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit());
-    is_digest.then(|| images.join(&digest[..2]).join(format!("{digest}{end}")))
+    is_digest.then(|| images.join(&digest[..2]).join(digest))
 }
 
 /// The image that a file holds, if there is one.
 fn shelved(places: &Places, digest: &str) -> io::Result<Option<Shelved>> {
-    let file = |end| path_of(&places.images, digest, end).filter(|path| path.exists());
-    let found = file(IN_PIECES).map(|path| (path, true)).or_else(|| Some((file("")?, false)));
+    let file = |images| path_of(images, digest).filter(|path| path.exists());
+    let found = file(&places.images).map(|path| (path, true));
+    let found = found.or_else(|| Some((file(&places.earlier_images)?, false)));
     let Some((path, is_in_pieces)) = found else { return Ok(None) };
     Ok(Some(Shelved { path, is_in_pieces, digest: digest.to_owned(), seal: Seal::of(places)? }))
 }
@@ -197,7 +195,7 @@ fn shelved(places: &Places, digest: &str) -> io::Result<Option<Shelved>> {
 /// Writes an image, so that it is whole and on the disk under its name, or not there at all.
 fn write(images: &Path, seal: &Seal, image: &Image, content: &dyn Reopen) -> io::Result<()> {
     let Image { digest, bytes, .. } = image;
-    let path = path_of(images, digest, IN_PIECES);
+    let path = path_of(images, digest);
     let path = path.ok_or_else(|| io::Error::other("an image has no digest for a name"))?;
     if fs::metadata(&path).is_ok_and(|known| known.len() == pieces::sealed_bytes(*bytes)) {
         return Ok(());
@@ -290,7 +288,7 @@ mod tests {
         };
         let mut earlier = text.clone();
         seal.apply(&digest, &mut earlier);
-        let path = path_of(&places.images, &digest, "").unwrap();
+        let path = path_of(&places.earlier_images, &digest).unwrap();
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, earlier).unwrap();
         assert_eq!(read(), (false, true));

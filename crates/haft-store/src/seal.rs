@@ -43,10 +43,14 @@ impl Seal {
         hex
     }
 
-    /// A key of its own for a purpose and a content.
-    fn derived(&self, purpose: &'static str, digest: &str) -> [u8; KEY_BYTES] {
+    /// A key of its own for a purpose and a thing, which parts of a fixed length name.
+    fn derived(&self, purpose: &'static str, parts: &[&[u8]]) -> [u8; KEY_BYTES] {
         let mut hasher = blake3::Hasher::new_derive_key(purpose);
-        *hasher.update(&self.0).update(digest.as_bytes()).finalize().as_bytes()
+        hasher.update(&self.0);
+        for part in parts {
+            hasher.update(part);
+        }
+        *hasher.finalize().as_bytes()
     }
 
     /// A reader that seals or opens what it reads.

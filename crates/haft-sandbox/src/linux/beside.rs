@@ -1,8 +1,8 @@
 //! Programs of ours that lie beside this one.
 //!
-//! Such a program deserves the trust that this one has if nobody else can have put or changed it: it belongs to root or to
-//! whoever runs this, and nobody else may write to it or put another one there. It is opened once and judged by what was
-//! opened.
+//! Such a program deserves the trust that this one has if whoever can have put or changed it could have done the same to this
+//! one: it belongs to root or to whoever runs this, nobody else may write to it, and it lies in the same directory, which is
+//! not open to everybody. It is opened once and judged by what was opened.
 
 use std::fs::{self, File, Metadata};
 use std::io;

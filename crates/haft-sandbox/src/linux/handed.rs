@@ -6,8 +6,8 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
 use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
-    SendFlags, recvmsg, sendmsg,
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
 };
 
 /// So many are handed over at once.
@@ -27,16 +27,25 @@ pub(super) fn give(to: &UnixStream, fds: &[BorrowedFd<'_>]) -> io::Result<()> {
     Ok(())
 }
 
-/// Takes what was handed over, waiting for it; nothing if the other side is gone.
-pub(super) fn take(from: &UnixStream) -> io::Result<Vec<OwnedFd>> {
+/// Takes what was handed over, waiting for it; `None` if the other side is gone.
+pub(super) fn take(from: &UnixStream) -> io::Result<Option<Vec<OwnedFd>>> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(FDS_MAX))];
     let mut attached = RecvAncillaryBuffer::new(&mut space);
     let mut mark = [0];
     let mut into = [IoSliceMut::new(&mut mark)];
-    rustix::io::retry_on_intr(|| recvmsg(from, &mut into, &mut attached, RecvFlags::CMSG_CLOEXEC))?;
+    let received =
+        rustix::io::retry_on_intr(|| recvmsg(from, &mut into, &mut attached, RecvFlags::CMSG_CLOEXEC))?;
+    if received.bytes == 0 {
+        return Ok(None);
+    }
+    if received.flags.contains(ReturnFlags::CTRUNC) {
+        return Err(io::Error::other(
+            "descriptors were lost on the way: there are too many open, or it is not allowed",
+        ));
+    }
     let taken = attached.drain().filter_map(|message| match message {
         RecvAncillaryMessage::ScmRights(fds) => Some(fds),
         _ => None,
     });
-    Ok(taken.flatten().collect())
+    Ok(Some(taken.flatten().collect()))
 }

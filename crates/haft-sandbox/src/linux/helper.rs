@@ -73,8 +73,9 @@ fn outer(_args: &[OsString]) -> io::Result<()> {
     let mut channel = channel()?;
     sys::close_on_exec_from(3)?;
     let signals = sys::take_signals()?;
-    let Some(instruction) = told_to_go(&channel, &signals)? else { sys::exit_now(0) };
-    let ran = understood(instruction)
+    let Some(instruction) = told_to_go(&channel, &signals).transpose() else { sys::exit_now(0) };
+    let ran = instruction
+        .and_then(understood)
         .and_then(|spec| Ok((spec.program.is_none(), run(&spec, &channel, &signals)?)));
     match ran {
         Ok((is_trial, (ended, removed))) => {
@@ -106,12 +107,13 @@ fn told_to_go(channel: &UnixStream, signals: &Signals) -> io::Result<Option<Owne
         if on_signals {
             signals.next()?;
         } else if on_channel {
-            let mut given = handed::take(channel)?.into_iter();
-            let instruction = given.next();
+            let Some(given) = handed::take(channel)? else { return Ok(None) };
+            let mut given = given.into_iter();
+            let instruction = given.next().ok_or_else(|| io::Error::other("the instruction was lost"))?;
             if let Some(input) = given.next() {
                 rustix::stdio::dup2_stdin(input)?;
             }
-            return Ok(instruction);
+            return Ok(Some(instruction));
         }
     }
 }

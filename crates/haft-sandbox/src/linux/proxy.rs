@@ -37,7 +37,7 @@ pub(super) fn listen(supervisor: &UnixStream) -> io::Result<()> {
 
 /// Takes the socket that [`listen`] hands over; nothing if the other side is gone.
 fn taken(init: &UnixStream) -> io::Result<TcpListener> {
-    let handed = handed::take(init)?.into_iter().next();
+    let handed = handed::take(init)?.and_then(|handed| handed.into_iter().next());
     handed.map(TcpListener::from).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
 }
 

@@ -2,8 +2,9 @@
 //! disk is an error where it is read.
 //!
 //! A piece is its bytes, encrypted, and a tag that vouches for them. Every piece but the last has the same size, and the last
-//! one is smaller, if need be empty, so that an end that is missing is missed. The key is the content's own: its digest is
-//! part of it, so the same number of a piece never stands for two different pieces.
+//! one is smaller, if need be empty, so that an end that is missing is missed. The key is the file's own, made of a salt at
+//! its beginning and of the digest: the same number of a piece never stands for two different pieces, also where a content
+//! turned out not to be the one that was digested.
 
 use std::io::{self, Read, Write};
 
@@ -14,17 +15,21 @@ use super::Seal;
 /// The size of a piece, without its tag.
 const PIECE_BYTES: usize = 128 << 10;
 const TAG_BYTES: usize = MAX_TAG_LEN;
+const SALT_BYTES: usize = 16;
 /// What the keys are for; another text makes other keys.
 const PURPOSE: &str = "haft-store: images that are sealed piece by piece";
 
 /// How long a content of so many bytes is when it is sealed.
 pub(crate) fn sealed_bytes(bytes: u64) -> u64 {
-    bytes + (bytes / PIECE_BYTES as u64 + 1) * TAG_BYTES as u64
+    SALT_BYTES as u64 + bytes + (bytes / PIECE_BYTES as u64 + 1) * TAG_BYTES as u64
 }
 
 /// Seals all there is to read.
 pub(crate) fn seal(seal: &Seal, digest: &str, mut from: impl Read, mut to: impl Write) -> io::Result<()> {
-    let key = key(seal, digest)?;
+    let mut salt = [0; SALT_BYTES];
+    getrandom::fill(&mut salt).map_err(|error| io::Error::other(error.to_string()))?;
+    to.write_all(&salt)?;
+    let key = key(seal, digest, &salt)?;
     let mut piece = Vec::with_capacity(PIECE_BYTES + TAG_BYTES);
     for number in 0.. {
         piece.clear();
@@ -54,8 +59,10 @@ pub(crate) struct Opened<R> {
 }
 
 impl<R: Read> Opened<R> {
-    pub(crate) fn new(seal: &Seal, digest: &str, from: R) -> io::Result<Opened<R>> {
-        let (key, piece) = (key(seal, digest)?, Vec::with_capacity(PIECE_BYTES + TAG_BYTES));
+    pub(crate) fn new(seal: &Seal, digest: &str, mut from: R) -> io::Result<Opened<R>> {
+        let mut salt = [0; SALT_BYTES];
+        from.read_exact(&mut salt)?;
+        let (key, piece) = (key(seal, digest, &salt)?, Vec::with_capacity(PIECE_BYTES + TAG_BYTES));
         Ok(Opened { from, key, number: 0, piece, read: 0, is_last: false })
     }
 
@@ -88,8 +95,8 @@ impl<R: Read> Read for Opened<R> {
     }
 }
 
-fn key(seal: &Seal, digest: &str) -> io::Result<LessSafeKey> {
-    let key = UnboundKey::new(&AES_256_GCM, &seal.derived(PURPOSE, digest));
+fn key(seal: &Seal, digest: &str, salt: &[u8]) -> io::Result<LessSafeKey> {
+    let key = UnboundKey::new(&AES_256_GCM, &seal.derived(PURPOSE, &[digest.as_bytes(), salt]));
     key.map(LessSafeKey::new).map_err(|_| io::Error::other("there is no key for an image"))
 }
 
@@ -148,9 +155,16 @@ mod tests {
     }
 
     #[test]
+    fn no_two_files_are_sealed_alike() {
+        let (one, other) = (sealed(&text(9)), sealed(&text(9)));
+        assert_ne!(one[..SALT_BYTES], other[..SALT_BYTES]);
+        assert_ne!(one[SALT_BYTES..], other[SALT_BYTES..]);
+    }
+
+    #[test]
     fn pieces_that_changed_places_are_noticed() {
         let mut sealed = sealed(&text(3 * PIECE_BYTES));
-        let (first, rest) = sealed.split_at_mut(PIECE_BYTES + TAG_BYTES);
+        let (first, rest) = sealed[SALT_BYTES..].split_at_mut(PIECE_BYTES + TAG_BYTES);
         first.swap_with_slice(&mut rest[..PIECE_BYTES + TAG_BYTES]);
         assert!(opened(7, "digest", &sealed).is_err());
     }

@@ -147,7 +147,7 @@ async fn the_journal_is_bounded_and_forgets_what_was_used_longest_ago() {
 
     // The files of what was forgotten are gone.
     let files = || {
-        fs::read_dir(data_of(&dir).join("images"))
+        fs::read_dir(data_of(&dir).join("journal"))
             .unwrap()
             .flat_map(|shelf| fs::read_dir(shelf.unwrap().path()).unwrap())
             .count()

@@ -16,12 +16,14 @@ use tokio::sync::watch;
 use super::RunError;
 use super::capture::{Capture, Captured};
 use super::listen::{self, Teller};
-use super::waiting;
+use super::{standby, waiting};
 
 /// Between being asked to end and being made to.
 const GRACE: Duration = Duration::from_secs(2);
 /// When everything of a command is gone, what it printed arrives within this time.
 const DRAIN: Duration = Duration::from_secs(5);
+/// Most commands end within this time, and would take longer if anything else were done in it.
+const MOMENT: Duration = Duration::from_millis(20);
 /// A command that is sent something takes it within this time.
 const SENDING: Duration = Duration::from_secs(5);
 
@@ -100,7 +102,7 @@ pub(super) struct Started {
     pub(super) source: Source,
     pub(super) capture: Capture,
     pub(super) teller: Teller,
-    /// What is done while it runs.
+    /// What is done while it runs, or as soon as it has ended.
     pub(super) meanwhile: Option<Box<dyn FnOnce() + Send>>,
 }
 
@@ -120,11 +122,15 @@ impl Running {
         let thread = |name: &str| std::thread::Builder::new().name(name.to_owned());
         let waits = shared.clone();
         let waiter = thread("haft-wait").spawn(move || {
-            meanwhile.into_iter().for_each(|meanwhile| meanwhile());
+            let mut aside = meanwhile;
+            if !standby::ends_within(waits.pid, MOMENT) {
+                aside.take().into_iter().for_each(|aside| aside());
+            }
             waits.wait(child, &heard);
-            // Whoever waits for this thread finds nothing left of it.
+            // Whoever waits for the command finds nothing left of it.
             drop(waits);
             drop(waiting);
+            aside.into_iter().for_each(|aside| aside());
         });
         let running = Running { shared: shared.clone(), gone: Mutex::new(gone) };
         waiter.map_err(RunError::Start)?;

@@ -4,8 +4,12 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::process::Child;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
 
 use haft_sandbox::{Idle, Profile, Program, Sandbox, Watch};
+#[cfg(target_os = "linux")]
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::Pid;
 
 use super::start::without_blocking;
 
@@ -85,4 +89,19 @@ impl Drop for Spare {
 fn end(child: &mut Child) {
     let _gone = child.kill();
     let _reaped = child.wait();
+}
+
+/// Whether a process ends within this time. Where the system has no way to ask that, none does.
+#[cfg(target_os = "linux")]
+pub(super) fn ends_within(pid: Pid, time: Duration) -> bool {
+    let Ok(process) = rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()) else {
+        return false;
+    };
+    let time = Timespec { tv_sec: 0, tv_nsec: i64::from(time.subsec_nanos()) };
+    poll(&mut [PollFd::new(&process, PollFlags::IN)], Some(&time)).is_ok_and(|ready| ready > 0)
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn ends_within(_pid: Pid, _time: Duration) -> bool {
+    false
 }
