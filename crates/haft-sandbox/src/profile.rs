@@ -260,10 +260,10 @@ impl Profile {
         if let Temp::Directory(path) = &mut profile.temp {
             *path = existing(path)?;
         }
-        profile.hidden = profile.hidden.iter().filter_map(|path| path.canonicalize().ok()).collect();
+        let mut known = Known::default();
+        profile.hidden = profile.hidden.iter().filter_map(|path| known.real(path)).collect();
         // What the kernel takes no path of cannot come to be.
         profile.protected.retain(|protected| protected.path.as_os_str().len() < PATH_BYTES_MAX);
-        let mut known = Known::default();
         for protected in &mut profile.protected {
             protected.path = match (protected.absent, protected.path.parent()) {
                 // Its `.git` may be a link, and the index wherever that leads; it is known by its working tree.
@@ -318,34 +318,33 @@ fn above_resolved(path: &Path, known: &mut Known) -> Result<PathBuf, SandboxErro
     Err(not_absolute())
 }
 
-/// Where directories really are. Many paths lie in the same ones, and those in each other, so it is remembered: each is
-/// looked at once, however deep it lies.
+/// Where paths really lead. Many lie in the same directories, and those in each other, so it is remembered: each is looked at
+/// once, however deep it lies.
 #[derive(Default)]
 struct Known(HashMap<PathBuf, Option<PathBuf>>);
 
 impl Known {
-    fn real(&mut self, directory: &Path) -> Option<PathBuf> {
-        if let Some(real) = self.0.get(directory) {
+    fn real(&mut self, path: &Path) -> Option<PathBuf> {
+        if let Some(real) = self.0.get(path) {
             return real.clone();
         }
         // The outermost first; what lies in nothing is nowhere.
-        let unknown: Vec<&Path> =
-            directory.ancestors().take_while(|part| !self.0.contains_key(*part)).collect();
+        let unknown: Vec<&Path> = path.ancestors().take_while(|part| !self.0.contains_key(*part)).collect();
         for part in unknown.into_iter().rev() {
             let real = self.next(part);
             self.0.insert(part.to_path_buf(), real);
         }
-        self.0.get(directory).cloned().flatten()
+        self.0.get(path).cloned().flatten()
     }
 
-    fn next(&self, directory: &Path) -> Option<PathBuf> {
-        let (Some(above), Some(name)) = (directory.parent(), directory.file_name()) else {
-            return directory.canonicalize().ok();
+    fn next(&self, path: &Path) -> Option<PathBuf> {
+        let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
+            return path.canonicalize().ok();
         };
         let path = self.0.get(above)?.as_ref()?.join(name);
         match std::fs::symlink_metadata(&path) {
-            Ok(found) if found.is_dir() => Some(path),
-            Ok(_) => path.canonicalize().ok(),
+            Ok(found) if found.is_symlink() => path.canonicalize().ok(),
+            Ok(_) => Some(path),
             Err(_) => None,
         }
     }

@@ -210,11 +210,11 @@ fn watch(head: &Head, guard: &Guard, channel: &UnixStream, signals: &Signals) ->
     let mut is_held = true;
     let mut look_again = guard.is_watchful().then_some(LOOK_AGAIN);
     loop {
-        // Whoever closed the channel is not asked again.
-        let on_channel = if is_held { PollFlags::IN } else { PollFlags::empty() };
-        let mut fds = [PollFd::new(signals, PollFlags::IN), PollFd::new(channel, on_channel)];
+        let mut fds = [PollFd::new(signals, PollFlags::IN), PollFd::new(channel, PollFlags::IN)];
+        // A channel that was closed is not asked again: it would say so each time, without end.
+        let asked = if is_held { 2 } else { 1 };
         let timeout = look_again.and_then(|wait| Timespec::try_from(wait).ok());
-        let ready = rustix::io::retry_on_intr(|| poll(&mut fds, timeout.as_ref()))?;
+        let ready = rustix::io::retry_on_intr(|| poll(&mut fds[..asked], timeout.as_ref()))?;
         if ready == 0 {
             let begun = Instant::now();
             guard.undo(Look::Passing);
