@@ -118,7 +118,10 @@ fn embedded(root: &Path) -> Vec<Protected> {
     let Some(Tree { git: own, .. }) = trees.first().filter(|tree| !tree.git.is_empty()) else {
         return Vec::new();
     };
-    let index = |tree: &Tree| Protected { path: tree.path.join(".git/index"), absent: Absent::Gitlinks };
+    let index = |tree: &Tree| {
+        let absent = if tree.has_directories { Absent::GitlinksWithin } else { Absent::Gitlinks };
+        Protected { path: tree.path.join(".git/index"), absent }
+    };
     let mut found: Vec<Protected> = trees.iter().map(index).collect();
     // What is the root's own is protected with it.
     let mut held: HashSet<&PathBuf> = own.iter().collect();

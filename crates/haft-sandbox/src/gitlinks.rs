@@ -4,14 +4,15 @@
 //! `.gitmodules` knows of it. Whoever adds an entry therefore has the configuration of a repository believed that
 //! nobody would have looked into.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use crate::index::{Base, Entries, Wanted, entries, path};
+use crate::object_format::hash_bytes;
 use crate::repository::open_followed;
 use crate::stamp::{Stamps, stamps};
 
@@ -19,68 +20,83 @@ use crate::stamp::{Stamps, stamps};
 const INDEX_BYTES_MAX: u64 = 256 << 20;
 /// So much of a file is read that leads to a repository: a path, and what stands before it.
 const POINTER_BYTES_MAX: u64 = 4096 + 16;
-/// So much of a configuration is read for what it says of hashes.
-const CONFIG_BYTES_MAX: u64 = 1 << 20;
-/// So many indexes are remembered.
-const REMEMBERED_MAX: usize = 256;
+/// So much is remembered of indexes: how many, and how many bytes of names.
+const SEEN_MAX: usize = 1 << 13;
+const SEEN_BYTES_MAX: usize = 16 << 20;
 
 /// The repositories that an index has in it.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Links {
-    /// Where they are, relative to the working tree.
-    pub(crate) paths: BTreeSet<PathBuf>,
+    /// Where they are, relative to the working tree, each once.
+    pub(crate) paths: Vec<PathBuf>,
+    /// Directories that may have more of them, of which only commits tell.
+    pub(crate) directories: Vec<PathBuf>,
     /// Whether the index is as git writes it and not too large. If not, git may find more in it.
     pub(crate) is_usual: bool,
 }
 
-/// What indexes led to when they had these stamps, by the directories of their repositories.
-pub(crate) type Seen = BTreeMap<PathBuf, (Stamps, Arc<Links>)>;
-
-/// The repositories in the index of a repository, whose directories are given. The index may be spread over two files.
-pub(crate) fn gitlinks(git: &[PathBuf]) -> Links {
-    let (Some(own), Some(common)) = (git.first(), git.last()) else { return Links::default() };
-    let Some(index) = open_file(&own.join("index")) else {
-        return Links { is_usual: true, ..Links::default() };
-    };
-    let hash = hash_bytes(common);
-    let Some(Entries { names, base, mut is_usual }) = read(index, hash, Wanted::Links) else {
-        return Links::default();
-    };
-    let mut paths: BTreeSet<PathBuf> = names.into_iter().collect();
-    // Without its base git does not take an index at all.
-    if let Some(Base { hash: name, links }) = base
-        && let Some(base) = open_file(&own.join(format!("sharedindex.{name}")))
-    {
-        let base = read(base, hash, Wanted::LinksAnd(&links)).unwrap_or_default();
-        is_usual &= base.is_usual;
-        paths.extend(base.names);
-    }
-    Links { paths, is_usual }
+/// What indexes led to when they had these stamps and hashes of such a length. Many repositories may have the same one.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    links: HashMap<(Stamps, usize), Arc<Links>>,
+    name_bytes: usize,
 }
 
-/// As [`gitlinks`], but an index that was read before is not read again.
-pub(crate) fn remembered(git: &[PathBuf]) -> Arc<Links> {
-    static KNOWN: Mutex<Seen> = Mutex::new(Seen::new());
-    let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    let Some(own) = git.first() else { return Arc::default() };
-    // The file that says how long hashes are counts too.
-    let now = stamps(files(own).into_iter().chain(git.last().map(|common| common.join("config"))));
-    if let Some((then, links)) = known().get(own)
-        && then.are_surely(&now)
+impl Seen {
+    /// What an index leads to that had these stamps just now. One that was seen is not read again. So many bytes may be
+    /// read; nothing, if that is not enough.
+    pub(crate) fn links(&mut self, git: &[PathBuf], now: Stamps, left: &mut u64) -> Option<Arc<Links>> {
+        let Some(common) = git.last() else { return Some(Arc::default()) };
+        let key = (now, hash_bytes(common));
+        if let Some(links) = self.links.get(&key) {
+            return Some(links.clone());
+        }
+        let links = Arc::new(gitlinks(git, key.1, left)?);
+        let names = links.paths.iter().chain(&links.directories);
+        let bytes: usize = names.map(|name| name.as_os_str().len()).sum();
+        if self.links.len() >= SEEN_MAX || self.name_bytes + bytes > SEEN_BYTES_MAX {
+            self.clear();
+        }
+        self.name_bytes += bytes;
+        self.links.insert(key, links.clone());
+        Some(links)
+    }
+
+    pub(crate) fn clear(&mut self) {
+        *self = Seen::default();
+    }
+}
+
+/// The repositories in the index of a repository, whose directories are given. The index may be spread over two files.
+fn gitlinks(git: &[PathBuf], hash: usize, left: &mut u64) -> Option<Links> {
+    let Some(own) = git.first() else { return Some(Links::default()) };
+    let Some(index) = open_file(&own.join("index")) else {
+        return Some(Links { is_usual: true, ..Links::default() });
+    };
+    let mut found = read(index, hash, Wanted::Links, left)?;
+    // Without its base git does not take an index at all.
+    if let Some(Base { hash: name, links }) = found.base.take()
+        && let Some(base) = open_file(&own.join(format!("sharedindex.{name}")))
     {
-        return links.clone();
+        let base = read(base, hash, Wanted::LinksAnd(&links), left)?;
+        found.is_usual &= base.is_usual;
+        found.names.extend(base.names);
+        found.directories.extend(base.directories);
     }
-    let links = Arc::new(gitlinks(git));
-    let mut known = known();
-    if known.len() >= REMEMBERED_MAX {
-        known.clear();
-    }
-    known.insert(own.clone(), (now, links.clone()));
-    links
+    let Entries { names: mut paths, directories, is_usual, base: _ } = found;
+    // In the order of git, which is by bytes.
+    paths.sort_unstable_by(|one, other| one.as_os_str().cmp(other.as_os_str()));
+    paths.dedup();
+    Some(Links { paths, directories, is_usual })
+}
+
+/// The stamps of an index.
+pub(crate) fn looks(git: &[PathBuf]) -> Stamps {
+    stamps(git.first().into_iter().flat_map(|own| files(own)))
 }
 
 /// The files that an index is in.
-pub(crate) fn files(git: &Path) -> Vec<PathBuf> {
+fn files(git: &Path) -> Vec<PathBuf> {
     let mut files = vec![git.join("index")];
     let is_shared = |name: &OsStr| name.as_encoded_bytes().starts_with(b"sharedindex.");
     let beside = fs::read_dir(git).into_iter().flatten().flatten();
@@ -121,48 +137,61 @@ pub(crate) fn pointer(path: &Path) -> Option<Vec<u8>> {
 }
 
 /// Git follows links here, and so do we; whatever is no file is nothing.
-fn open_file(path: &Path) -> Option<File> {
+pub(crate) fn open_file(path: &Path) -> Option<File> {
     let file = open_followed(path).ok()?;
     file.metadata().is_ok_and(|found| found.is_file()).then_some(file)
 }
 
-/// Nothing, if it is too large.
-fn read(file: File, hash: usize, wanted: Wanted<'_>) -> Option<Entries> {
-    let len = file.metadata().ok()?.len();
-    (len <= INDEX_BYTES_MAX).then(|| entries(file, len, hash, wanted))
-}
-
-/// How long the hashes of a repository are; only its configuration says so.
-fn hash_bytes(common: &Path) -> usize {
-    let mut config = Vec::new();
-    let read = open_file(&common.join("config"))
-        .and_then(|file| file.take(CONFIG_BYTES_MAX).read_to_end(&mut config).ok());
-    let config = String::from_utf8_lossy(&config).to_ascii_lowercase();
-    let is_long = |line: &str| {
-        line.split_once('=').is_some_and(|(key, value)| {
-            let value = value.split(['#', ';']).next().unwrap_or_default();
-            key.trim().ends_with("objectformat") && value.trim().trim_matches('"') == "sha256"
-        })
+/// One that is too large is not read and not usual; nothing, if it is larger than what is left to be read.
+fn read(file: File, hash: usize, wanted: Wanted<'_>, left: &mut u64) -> Option<Entries> {
+    let Some(len) = file.metadata().ok().map(|found| found.len()).filter(|len| *len <= INDEX_BYTES_MAX)
+    else {
+        return Some(Entries::default());
     };
-    if read.is_some() && config.lines().any(is_long) { 32 } else { 20 }
+    *left = left.checked_sub(len)?;
+    Some(entries(file, len, hash, wanted))
 }
 
 #[cfg(test)]
 mod tests {
-    use std::fs::File;
+    use std::fs::{self, File};
+    use std::path::PathBuf;
 
-    use super::{INDEX_BYTES_MAX, gitlinks};
+    use super::{INDEX_BYTES_MAX, Seen, gitlinks, looks};
+
+    const EMPTY: &[u8] = b"DIRC\0\0\0\x02\0\0\0\0";
 
     #[test]
     fn an_index_that_is_too_large_is_not_read_and_not_taken_for_usual() {
         let git = tempfile::tempdir().unwrap();
-        let is_usual = || gitlinks(&[git.path().to_owned()]).is_usual;
+        let is_usual = || gitlinks(&[git.path().to_owned()], 20, &mut (1 << 30)).unwrap().is_usual;
         assert!(is_usual());
         let index = File::create(git.path().join("index")).unwrap();
-        std::io::Write::write_all(&mut &index, b"DIRC\0\0\0\x02\0\0\0\0").unwrap();
+        std::io::Write::write_all(&mut &index, EMPTY).unwrap();
         index.set_len(12 + 20).unwrap();
         assert!(is_usual());
         index.set_len(INDEX_BYTES_MAX + 1).unwrap();
         assert!(!is_usual());
+    }
+
+    #[test]
+    fn an_index_that_many_have_is_read_once_and_no_more_than_was_agreed() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("index"), [EMPTY, &[0; 20]].concat()).unwrap();
+        let made = |name: &str| {
+            let git: PathBuf = dir.path().join(name);
+            fs::create_dir(&git).unwrap();
+            [git]
+        };
+        let (mut seen, mut left) = (Seen::default(), 50);
+        for name in ["a", "b", "c"] {
+            let git = made(name);
+            std::os::unix::fs::symlink("../index", git[0].join("index")).unwrap();
+            assert!(seen.links(&git, looks(&git), &mut left).unwrap().is_usual);
+            assert_eq!(left, 50 - 32);
+        }
+        let git = made("d");
+        fs::copy(dir.path().join("index"), git[0].join("index")).unwrap();
+        assert!(seen.links(&git, looks(&git), &mut left).is_none());
     }
 }

@@ -23,6 +23,8 @@ pub(crate) enum Wanted<'a> {
 pub(crate) struct Entries {
     /// The wanted names, relative to the working tree.
     pub(crate) names: Vec<PathBuf>,
+    /// Directories that stand there as one entry each, with whatever a commit has in them.
+    pub(crate) directories: Vec<PathBuf>,
     /// What the index is a change to.
     pub(crate) base: Option<Base>,
     /// Whether it is as git writes it. If not, more may be in it.
@@ -44,16 +46,28 @@ const STAT_BYTES: usize = 40;
 const MODE_AT: usize = 24;
 const KIND: u32 = 0o170_000;
 const GITLINK: u32 = 0o160_000;
-const KINDS: [u32; 4] = [0o100_000, 0o120_000, GITLINK, 0o040_000];
+const DIRECTORY: u32 = 0o040_000;
+const KINDS: [u32; 4] = [0o100_000, 0o120_000, GITLINK, DIRECTORY];
 const IS_EXTENDED: u16 = 0x4000;
 const NAME_BYTES_MAX: u16 = 0x0fff;
 const HASH_BYTES_MAX: usize = 32;
+/// A longer path leads nowhere.
+pub(crate) const PATH_BYTES_MAX: usize = 4096;
+/// So long may any name be. Git writes also those that lead nowhere.
+const ANY_NAME_BYTES_MAX: usize = 1 << 20;
+/// So many names are wanted of an index, and so many bytes of them: a name may begin as the one before, so a small index
+/// may have many long ones.
+pub(crate) const NAMES_MAX: usize = 1 << 16;
+const NAMES_BYTES_MAX: usize = 4 << 20;
+/// So much is read of what follows the entries, which is some bits for each.
+const EXTENSION_BYTES_MAX: u64 = 16 << 20;
 
 /// Reads an index that has so many bytes, and hashes of so many.
 pub(crate) fn entries(index: impl Read + Seek, len: u64, hash: usize, wanted: Wanted<'_>) -> Entries {
     let mut found = Entries::default();
     let index = BufReader::with_capacity(HELD_BYTES, index);
-    found.is_usual = Reader { index, at: 0, len, hash, wanted }.read(&mut found).is_some();
+    let names = (NAMES_MAX, NAMES_BYTES_MAX);
+    found.is_usual = Reader { index, at: 0, len, hash, wanted, names }.read(&mut found).is_some();
     found
 }
 
@@ -63,6 +77,8 @@ struct Reader<'a, R> {
     len: u64,
     hash: usize,
     wanted: Wanted<'a>,
+    /// How many names may still be wanted, and how many bytes of them.
+    names: (usize, usize),
 }
 
 impl<R: Read + Seek> Reader<'_, R> {
@@ -85,16 +101,22 @@ impl<R: Read + Seek> Reader<'_, R> {
             wanted = &wanted[usize::from(is_wanted)..];
             if kind == GITLINK && name.is_empty() {
                 nameless.push(usize::try_from(place).ok()?);
+            } else if kind == DIRECTORY {
+                found.directories.push(self.name(name.strip_suffix(b"/")?)?);
             } else if kind == GITLINK || is_wanted {
-                if !is_plain(&name) {
-                    return None;
-                }
-                found.names.push(path(&name));
+                found.names.push(self.name(&name)?);
             }
         }
         found.base = self.extensions(&starts, &nameless)?;
         // Only a base has names for those that have none, and only what is there has become something else.
         (wanted.is_empty() && (found.base.is_some() || nameless.is_empty())).then_some(())
+    }
+
+    /// A name that is wanted, if it is one that git would make and not one too many.
+    fn name(&mut self, name: &[u8]) -> Option<PathBuf> {
+        let (names, bytes) = self.names;
+        self.names = (names.checked_sub(1)?, bytes.checked_sub(name.len())?);
+        (name.len() < PATH_BYTES_MAX && is_plain(name)).then(|| path(name))
     }
 
     /// Reads an entry and its name, which may begin as the one before; returns what kind it is of.
@@ -119,7 +141,8 @@ impl<R: Read + Seek> Reader<'_, R> {
         } else {
             name.clear();
         }
-        self.at += self.index.read_until(0, name).ok()? as u64;
+        let left = (ANY_NAME_BYTES_MAX + 1).checked_sub(name.len())?;
+        self.at += self.index.by_ref().take(left as u64).read_until(0, name).ok()? as u64;
         if name.pop() != Some(0)
             || usize::from(flags & NAME_BYTES_MAX) != name.len().min(NAME_BYTES_MAX.into())
         {
@@ -165,9 +188,10 @@ impl<R: Read + Seek> Reader<'_, R> {
         told.starts_with(b"EOIE").then(|| number(&told, 8)).flatten()
     }
 
-    /// Everything up to a place.
+    /// Everything up to a place, if that is not far.
     fn content(&mut self, to: u64) -> Option<Vec<u8>> {
-        let mut content = vec![0; usize::try_from(to.checked_sub(self.at)?).ok()?];
+        let len = to.checked_sub(self.at).filter(|len| *len <= EXTENSION_BYTES_MAX)?;
+        let mut content = vec![0; usize::try_from(len).ok()?];
         self.fill(&mut content)?;
         Some(content)
     }
@@ -243,4 +267,55 @@ pub(crate) fn path(name: &[u8]) -> PathBuf {
 #[cfg(not(unix))]
 pub(crate) fn path(name: &[u8]) -> PathBuf {
     PathBuf::from(String::from_utf8_lossy(name).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Entries, NAMES_BYTES_MAX, Wanted, entries};
+
+    /// An index of version 4, of entries that each have a kind, what is dropped of the name before, and what is added.
+    fn index(list: &[(u32, usize, &[u8])]) -> Entries {
+        let count = u32::try_from(list.len()).unwrap();
+        let mut bytes = [*b"DIRC", 4_u32.to_be_bytes(), count.to_be_bytes()].concat();
+        let mut len: usize = 0;
+        for (kind, dropped, added) in list {
+            len = len - dropped + added.len();
+            let mut stat = [0; 40];
+            stat[24..28].copy_from_slice(&kind.to_be_bytes());
+            bytes.extend(stat);
+            bytes.extend([1; 20]);
+            bytes.extend(u16::try_from(len.min(0xfff)).unwrap().to_be_bytes());
+            bytes.push(u8::try_from(*dropped).unwrap());
+            bytes.extend(*added);
+            bytes.push(0);
+        }
+        bytes.extend([0; 20]);
+        let len = bytes.len() as u64;
+        entries(std::io::Cursor::new(bytes), len, 20, Wanted::Links)
+    }
+
+    #[test]
+    fn names_that_share_their_beginnings_do_not_fill_the_memory() {
+        let long = vec![b'a'; 500_000];
+        let found = index(&[(0o160_000, 0, b"in"), (0o160_000, 2, &long)]);
+        assert_eq!((found.names.len(), found.is_usual), (1, false));
+        let found = index(&[(0o160_000, 0, &long[..4095]), (0o160_000, 1, b"b")]);
+        assert_eq!((found.names.len(), found.is_usual), (2, true));
+        let mut many: Vec<(u32, usize, &[u8])> = vec![(0o160_000, 0, &long[..4000])];
+        many.resize(2000, (0o160_000, 1, b"b"));
+        let found = index(&many);
+        let bytes: usize = found.names.iter().map(|name| name.as_os_str().len()).sum();
+        assert!(!found.is_usual && bytes <= NAMES_BYTES_MAX, "{bytes}");
+    }
+
+    #[test]
+    fn directories_are_told_apart() {
+        let found = index(&[(0o040_000, 0, b"out/"), (0o160_000, 4, b"sub")]);
+        assert!(found.is_usual);
+        assert_eq!(found.directories, [std::path::Path::new("out")]);
+        assert_eq!(found.names, [std::path::Path::new("sub")]);
+        for name in [b"out".as_slice(), b"/", b"../out/", b""] {
+            assert!(!index(&[(0o040_000, 0, name)]).is_usual);
+        }
+    }
 }

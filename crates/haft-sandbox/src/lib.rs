@@ -55,6 +55,7 @@ mod gitlinks;
 mod harmless;
 mod hosts;
 mod index;
+mod object_format;
 mod profile;
 mod refusal;
 mod report;

@@ -78,6 +78,9 @@ pub enum Absent {
     /// what runs something in those, and in those that they lead to, is removed: git believes them then. Those of all
     /// working trees that have such a path are the person's own.
     Gitlinks,
+    /// The same, of an index that has whole directories as one entry each. Only commits tell which repositories these
+    /// have in them, so all are looked at that appear there.
+    GitlinksWithin,
 }
 
 /// As long as the kernel takes paths, with their end.
@@ -187,8 +190,12 @@ impl Profile {
             // Git fails on a directory of these names.
             Absent::Remove if protected.path.components().any(|part| part.as_os_str() == ".git") => {}
             Absent::Remove => protected.absent = Absent::Mask,
-            Absent::Mask | Absent::MaskWithin | Absent::Repository | Absent::Additions | Absent::Gitlinks => {
-            }
+            Absent::Mask
+            | Absent::MaskWithin
+            | Absent::Repository
+            | Absent::Additions
+            | Absent::Gitlinks
+            | Absent::GitlinksWithin => {}
         });
         self
     }
@@ -267,7 +274,9 @@ impl Profile {
         for protected in &mut profile.protected {
             protected.path = match (protected.absent, protected.path.parent()) {
                 // Its `.git` may be a link, and the index wherever that leads; it is known by its working tree.
-                (Absent::Gitlinks, Some(git)) => above_resolved(git, &mut known)?.join("index"),
+                (Absent::Gitlinks | Absent::GitlinksWithin, Some(git)) => {
+                    above_resolved(git, &mut known)?.join("index")
+                }
                 _ => above_resolved(&protected.path, &mut known)?,
             };
         }

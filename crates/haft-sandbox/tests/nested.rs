@@ -25,7 +25,8 @@ def entry(name, mode, flags=None):
     flags = len(name) | (0 if mode == LINK else VALID) if flags is None else flags
     head = struct.pack(">10I", 0, 0, 0, 0, 0, 0, mode, 0, 0, 0) + b"\1" * 20 + struct.pack(">H", flags)
     head += b"\0\0" if flags & 0x4000 else b""
-    return (head + name).ljust((len(head) + (flags & 0xfff) + 8) // 8 * 8, b"\0")
+    size = len(name) if flags & 0xfff == 0xfff else flags & 0xfff
+    return (head + name).ljust((len(head) + size + 8) // 8 * 8, b"\0")
 def extension(name, content):
     return name + struct.pack(">I", len(content)) + content
 def index(entries, more=lambda entries: b""):
@@ -33,6 +34,19 @@ def index(entries, more=lambda entries: b""):
     data = entries + more(entries)
     open(".git/index", "wb").write(data + hashlib.sha1(data).digest())
 '"$1"; }
+folded() {
+    TREE=$(printf '160000 commit 1234567890123456789012345678901234567890\tsub\n' | git mktree --missing)
+    export TREE FILE=$(git rev-parse HEAD:in/a)
+    written '
+import os
+def sparse(name, mode, hash, flags):
+    head = struct.pack(">10I", 0, 0, 0, 0, 0, 0, mode, 0, 0, 0) + bytes.fromhex(os.environ[hash])
+    head += struct.pack(">HH", 0x4000 | len(name), flags)
+    return (head + name).ljust((len(head) + len(name) + 8) // 8 * 8, b"\0")
+data = b"DIRC" + struct.pack(">II", 3, 2)
+data += sparse(b"in/a", FILE, "FILE", 0) + sparse(b"out/", 0o040000, "TREE", 0x4000) + extension(b"sdir", b"")
+open(".git/index", "wb").write(data + hashlib.sha1(data).digest())'
+}
 "#;
 
 /// What the person's git would do in a directory; whether it ran what a command has told it to.
@@ -209,6 +223,42 @@ os.rename(".git/index", "s/.git/index")
 index([entry(tree, LINK) for tree in trees + [b"z"]])'"#,
         ".",
     ),
+    (
+        "behind indexes that are more than can be read",
+        "git init -q",
+        r#"for at in a b c d; do made $at; done; planted d/z; written '
+import os
+def large(entries):
+    return b"XXXX" + struct.pack(">I", 200 << 20)
+for tree in b"abcd":
+    name = bytes([tree]).decode()
+    index([entry(b"z", LINK)], large)
+    os.truncate(".git/index", os.path.getsize(".git/index") + (200 << 20))
+    os.rename(".git/index", name + "/.git/index")
+index([entry(tree, LINK) for tree in [b"a", b"b", b"c", b"d"]])'"#,
+        ".",
+    ),
+    (
+        "where only the path of its configuration is too long",
+        "git init -q",
+        r#"planted in; wrapped() { mkdir up; mv in up/$1; mv up in; }
+for _ in $(seq 20); do wrapped $(printf 'd%.0s' $(seq 200)); done; wrapped $(printf 'e%.0s' $(seq $((61 - ${#WS}))))
+written 'import os
+index([entry(b"in/" + b"e" * (61 - len(os.environ["WS"])) + (b"/" + b"d" * 200) * 20, LINK)])'"#,
+        ".",
+    ),
+    (
+        "in a directory that is one entry of the index",
+        "git init -q; mkdir in out; touch in/a out/b; git add .; commit .; git sparse-checkout set --cone in",
+        "planted out/sub; folded",
+        ".",
+    ),
+    (
+        "in such a directory, that was one entry before",
+        "git init -q; mkdir in; touch in/a; git add .; commit .; git sparse-checkout set --cone in; folded; sleep 2.1",
+        "planted out/sub",
+        ".",
+    ),
 ];
 
 #[test]
@@ -249,6 +299,8 @@ const FORMS: &[&str] = &[
     "git config index.skipHash true; git update-index --force-write-index",
     "git sparse-checkout init --cone --sparse-index",
     "git update-index --add --cacheinfo 100644,$(git hash-object -w f),$(printf 'a%.0s/' $(seq 2500))f",
+    "git config init.defaultObjectFormat sha256; git config haft.objectFormat sha256",
+    "printf '# [extensions]\\n; objectformat = sha256\\n' >> .git/config",
 ];
 
 #[test]
@@ -308,4 +360,23 @@ fn neither_circles_nor_what_blocks_are_waited_for() {
     assert!(ran.output.ends_with("done\n"), "{}", ran.output);
     let expected = ["c/d/.git/config", "f/.git/config"].map(|path| world.ws.join(path));
     assert_eq!(ran.finished.removed, expected, "{}", ran.output);
+}
+
+/// Nobody but the person has touched it, and it was what it is before.
+#[test]
+fn an_index_that_is_too_large_stays_unless_a_command_changes_it() {
+    if !is_full() {
+        return;
+    }
+    let world = World::new();
+    prepare(&world, "git init -q; touch f; git add f; truncate -s 300M .git/index");
+    let ran = world.run(&world.profile(), "ls");
+    assert_eq!(ran.finished.removed, [] as [PathBuf; 0]);
+    assert!(world.ws.join(".git/index").is_file());
+    let ran = world.run(&world.profile(), "truncate -s 301M .git/index");
+    assert_eq!(ran.finished.removed, [world.ws.join(".git/index")]);
+    assert!(!world.ws.join(".git/index").exists());
+    let names = fs::read_dir(world.ws.join(".git")).unwrap().map(|entry| entry.unwrap().file_name());
+    let kept = names.filter(|name| name.to_string_lossy().starts_with("index.haft-removed-"));
+    assert_eq!(kept.count(), 1, "what was the person's is not lost");
 }

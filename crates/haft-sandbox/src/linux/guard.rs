@@ -72,8 +72,8 @@ impl Guard {
         let mut guard = Guard { embedded: Embedded::within(&profile.writable), ..Guard::default() };
         for protected in &profile.protected {
             let path = &protected.path;
-            if protected.absent == Absent::Gitlinks {
-                guard.embedded.watch(path);
+            if let Absent::Gitlinks | Absent::GitlinksWithin = protected.absent {
+                guard.embedded.watch(path, protected.absent);
                 continue;
             }
             let Some(root) = profile.writable.iter().find(|root| path.starts_with(root) && path != *root)
@@ -82,9 +82,12 @@ impl Guard {
             };
             match protected.absent {
                 Absent::Repository => guard.repositories.extend(Directory::of(path)),
-                Absent::Mask | Absent::MaskWithin | Absent::Remove | Absent::Additions | Absent::Gitlinks => {
-                    guard.hold(protected, root, profile)?;
-                }
+                Absent::Mask
+                | Absent::MaskWithin
+                | Absent::Remove
+                | Absent::Additions
+                | Absent::Gitlinks
+                | Absent::GitlinksWithin => guard.hold(protected, root, profile)?,
             }
         }
         Ok(guard)
@@ -172,7 +175,7 @@ impl Guard {
             Absent::Additions if path.parent().is_some_and(Path::is_dir) => {
                 self.unwanted.push(path.to_path_buf());
             }
-            Absent::Additions | Absent::Repository | Absent::Gitlinks => {}
+            Absent::Additions | Absent::Repository | Absent::Gitlinks | Absent::GitlinksWithin => {}
         }
         Ok(())
     }

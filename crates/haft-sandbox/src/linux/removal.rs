@@ -7,8 +7,12 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, ResolveFlags, openat, openat2, renameat, unlinkat};
+use rustix::fs::{
+    AtFlags, CWD, Dir, Mode, OFlags, RenameFlags, ResolveFlags, openat, openat2, renameat, renameat_with,
+    unlinkat,
+};
 
 /// How deep a directory is removed. A deeper one keeps its harmless name.
 const DEPTH_MAX: usize = 256;
@@ -26,18 +30,54 @@ pub(super) fn displace(path: &Path, number: usize) -> Option<PathBuf> {
         return Some(aside);
     }
     // The directory itself may be locked, which does not keep git from reading it.
-    unlock(&above).ok()?;
+    let _unlocked = Unlocked::of(&above).ok()?;
     if unlinkat(&above, name, AtFlags::empty()).is_ok() {
         return None;
     }
     rename().map(|()| aside)
 }
 
-/// Lets its owner change a directory, by descriptor, so that it is this one and nothing that was put in its place.
-fn unlock(directory: &OwnedFd) -> io::Result<()> {
-    let itself = format!("/proc/self/fd/{}", directory.as_raw_fd());
-    let mode = fs::metadata(&itself)?.permissions().mode();
-    fs::set_permissions(itself, fs::Permissions::from_mode(mode & 0o7777 | 0o700))
+/// Gives a file another name beside it that means nothing; whether that could be done.
+pub(super) fn keep_beside(path: &Path) -> bool {
+    let keep = || {
+        let (above, name) = (open_above(path).ok()?, path.file_name()?);
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_millis();
+        let mut aside = name.to_owned();
+        aside.push(format!(".haft-removed-{since}"));
+        let rename = || renameat_with(&above, name, &above, &*aside, RenameFlags::NOREPLACE).ok();
+        rename().or_else(|| {
+            let _unlocked = Unlocked::of(&above).ok()?;
+            rename()
+        })
+    };
+    keep().is_some()
+}
+
+/// A directory that its owner may change until this is dropped, and the mode it had if that was another one.
+struct Unlocked {
+    itself: String,
+    before: Option<u32>,
+}
+
+impl Unlocked {
+    /// By descriptor, so that it is this directory and nothing that was put in its place.
+    fn of(directory: &OwnedFd) -> io::Result<Unlocked> {
+        let itself = format!("/proc/self/fd/{}", directory.as_raw_fd());
+        let mode = fs::metadata(&itself)?.permissions().mode() & 0o7777;
+        let before = (mode & 0o700 != 0o700).then_some(mode);
+        if before.is_some() {
+            fs::set_permissions(&itself, fs::Permissions::from_mode(mode | 0o700))?;
+        }
+        Ok(Unlocked { itself, before })
+    }
+}
+
+impl Drop for Unlocked {
+    fn drop(&mut self) {
+        if let Some(mode) = self.before {
+            fs::set_permissions(&self.itself, fs::Permissions::from_mode(mode)).ok();
+        }
+    }
 }
 
 /// Opens the directory that something is in. No link is followed to it: a command could have put one there that leads
@@ -51,7 +91,10 @@ pub(super) fn open_above(path: &Path) -> io::Result<OwnedFd> {
 /// Removes a directory with all below, even where its modes forbid it. No link is followed.
 pub(super) fn remove(path: &Path) -> io::Result<()> {
     let Some(name) = path.file_name() else { return Ok(()) };
-    remove_at(&open_above(path)?, Path::new(name), DEPTH_MAX)
+    let above = open_above(path)?;
+    // Where it is somebody else's, it may be open to all.
+    let _unlocked = Unlocked::of(&above).ok();
+    remove_at(&above, Path::new(name), DEPTH_MAX)
 }
 
 fn remove_at(above: &OwnedFd, name: &Path, depth: usize) -> io::Result<()> {
@@ -61,7 +104,7 @@ fn remove_at(above: &OwnedFd, name: &Path, depth: usize) -> io::Result<()> {
     let Some(depth) = depth.checked_sub(1) else { return Err(io::Error::other("too deep")) };
     let directory = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let found = openat(above, name, OFlags::PATH | directory, Mode::empty())?;
-    unlock(&found)?;
+    let _unlocked = Unlocked::of(&found)?;
     let listed = openat(found.as_fd(), ".", OFlags::RDONLY | directory, Mode::empty())?;
     for entry in Dir::read_from(&listed)? {
         let entry = entry?;
@@ -71,4 +114,27 @@ fn remove_at(above: &OwnedFd, name: &Path, depth: usize) -> io::Result<()> {
         }
     }
     Ok(unlinkat(above, name, AtFlags::REMOVEDIR)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::{displace, remove};
+
+    #[test]
+    fn a_directory_is_as_locked_as_it_was() {
+        let above = tempfile::tempdir().unwrap();
+        let mode = || fs::metadata(above.path()).unwrap().permissions().mode() & 0o7777;
+        fs::create_dir(above.path().join("aside")).unwrap();
+        fs::set_permissions(above.path(), Permissions::from_mode(0o555)).unwrap();
+        // Nothing is there, which looks as what cannot be moved.
+        assert_eq!(displace(&above.path().join("absent"), 0), None);
+        assert_eq!(mode(), 0o555);
+        remove(&above.path().join("aside")).unwrap();
+        assert!(!above.path().join("aside").exists());
+        assert_eq!(mode(), 0o555);
+        fs::set_permissions(above.path(), Permissions::from_mode(0o755)).unwrap();
+    }
 }

@@ -43,7 +43,7 @@ macro_rules! wire_enum {
 }
 
 wire_enum!(Access { Confined, Full });
-wire_enum!(Absent { Mask, MaskWithin, Remove, Repository, Additions, Gitlinks });
+wire_enum!(Absent { Mask, MaskWithin, Remove, Repository, Additions, Gitlinks, GitlinksWithin });
 wire_enum!(Level { None, LandlockOnly, Bubblewrap, Namespaces });
 wire_struct!(Protected { path, absent });
 wire_struct!(Caches { home, paths });
