@@ -243,7 +243,7 @@ impl Watch {
     /// Where the sandbox could not be set up or the program not be started: then nothing was run, and the exit
     /// status says nothing.
     pub fn finish(self) -> Result<Finished, SandboxError> {
-        let Heard { failure, removed, refused, out_of_memory, is_tried: _ } =
+        let Heard { failure, removed, removed_besides, refused, out_of_memory, is_tried: _ } =
             self.inner.told().map_err(SandboxError::Prepare)?;
         match failure {
             Some(Failure::Setup(why)) => {
@@ -252,7 +252,7 @@ impl Watch {
                 Err(SandboxError::Setup(why))
             }
             Some(Failure::Start(reason)) => Err(SandboxError::Start { program: self.program, reason }),
-            None => Ok(Finished { removed, refused, out_of_memory }),
+            None => Ok(Finished { removed, removed_besides, refused, out_of_memory }),
         }
     }
 }
@@ -260,8 +260,10 @@ impl Watch {
 /// What there is to say about a command that was run, besides its status.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finished {
-    /// Protected paths that the command made or changed, and that were put back.
+    /// Protected paths that the command made or changed, and that were put back; the first hundred, if there are more.
     pub removed: Vec<PathBuf>,
+    /// How many more there were.
+    pub removed_besides: u64,
     /// Hosts that it asked the proxy for and that are not granted, each as it would have to be granted.
     pub refused: Vec<String>,
     /// Whether it was ended because it wanted more memory than it may have.

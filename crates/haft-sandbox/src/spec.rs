@@ -54,6 +54,8 @@ pub(crate) struct Heard {
     pub(crate) failure: Option<Failure>,
     /// Protected paths that were put back.
     pub(crate) removed: Vec<PathBuf>,
+    /// How many more there were.
+    pub(crate) removed_besides: u64,
     /// Hosts that were asked for and are not granted.
     pub(crate) refused: Vec<String>,
     /// Whether it was ended because it wanted more memory than it may have.

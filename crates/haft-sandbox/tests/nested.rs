@@ -380,3 +380,24 @@ fn an_index_that_is_too_large_stays_unless_a_command_changes_it() {
     let kept = names.filter(|name| name.to_string_lossy().starts_with("index.haft-removed-"));
     assert_eq!(kept.count(), 1, "what was the person's is not lost");
 }
+
+#[test]
+fn what_is_told_of_is_little_however_much_was_undone() {
+    if !is_full() {
+        return;
+    }
+    let world = World::new();
+    prepare(&world, "git init -q");
+    let many = r#"planted x; written '
+import os, shutil
+names = [b"%04d" % at + b"n" * 200 for at in range(1200)]
+for name in names:
+    os.makedirs(name + b"/.git/objects")
+    os.mkdir(name + b"/.git/refs")
+    for part in [b"HEAD", b"config"]:
+        shutil.copy(b"x/.git/" + part, name + b"/.git/" + part)
+index([entry(name, LINK) for name in names])'"#;
+    let ran = world.run(&world.profile(), &format!("{WORDS}{many}"));
+    assert_eq!(ran.finished.removed.len(), 100, "{}", ran.output);
+    assert_eq!(ran.finished.removed_besides, 1100);
+}

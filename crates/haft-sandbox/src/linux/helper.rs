@@ -9,6 +9,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
 
 use rustix::event::{PollFd, PollFlags, poll};
 
@@ -32,6 +33,11 @@ pub(crate) const BUILD: &str = env!("HAFT_SANDBOX_BUILD");
 
 /// How the helper ends when nothing was run. The reason is told over the channel.
 const NOT_RUN: i32 = 125;
+
+/// So many paths that were put back are told, and so many bytes of them: whoever started this reads what it tells only
+/// when it has ended, and the channel does not hold more than some hundred kilobytes.
+const REMOVED_MAX: usize = 100;
+const REMOVED_BYTES_MAX: usize = 64 << 10;
 
 /// Never returns if this process was started as a helper.
 pub(crate) fn become_helper() {
@@ -82,7 +88,7 @@ fn outer(_args: &[OsString]) -> io::Result<()> {
             let Ended { status, mut told, refused, has_run_out, .. } = ended;
             let is_run = told.is_empty();
             told.extend(is_trial.then(|| Told::Tried(BUILD.to_owned())));
-            told.extend(removed.into_iter().map(Told::Removed));
+            told.extend(told_of(removed));
             told.extend(refused.into_iter().map(Told::Refused));
             told.extend(has_run_out.then_some(Told::OutOfMemory));
             tell(&mut channel, &told);
@@ -93,6 +99,20 @@ fn outer(_args: &[OsString]) -> io::Result<()> {
             sys::exit_now(NOT_RUN)
         }
     }
+}
+
+/// What is told of paths that were put back, which is little, however much a command made.
+fn told_of(mut removed: Vec<PathBuf>) -> impl Iterator<Item = Told> {
+    let mut left = REMOVED_BYTES_MAX;
+    let mut is_told = |path: &&PathBuf| {
+        let after = left.checked_sub(path.as_os_str().len());
+        left = after.unwrap_or(left);
+        after.is_some()
+    };
+    let count = removed.iter().take(REMOVED_MAX).take_while(|path| is_told(path)).count();
+    let besides = removed.split_off(count).len() as u64;
+    let besides = (besides > 0).then_some(Told::RemovedBesides(besides));
+    removed.into_iter().map(Told::Removed).chain(besides)
 }
 
 /// Waits for the instruction and for what the command is to read; nothing if whoever was to give it is gone. What is
@@ -118,7 +138,7 @@ fn told_to_go(channel: &UnixStream, signals: &Signals) -> io::Result<Option<Owne
     }
 }
 
-fn run(spec: &Spec, channel: &UnixStream, signals: &Signals) -> io::Result<(Ended, Vec<std::path::PathBuf>)> {
+fn run(spec: &Spec, channel: &UnixStream, signals: &Signals) -> io::Result<(Ended, Vec<PathBuf>)> {
     let holds_paths = spec.profile.access == Access::Confined && spec.level >= Level::Bubblewrap;
     let guard = if holds_paths { Guard::raise(&spec.profile)? } else { Guard::default() };
     let ended = supervise::run(spec, &guard, channel, signals);

@@ -75,6 +75,7 @@ impl Watch {
         while !rest.is_empty() {
             match Told::take(&mut rest)? {
                 Told::Removed(path) => heard.removed.push(path),
+                Told::RemovedBesides(count) => heard.removed_besides = count,
                 Told::Refused(host) => heard.refused.push(host),
                 Told::OutOfMemory => heard.out_of_memory = true,
                 Told::Tried(build) => heard.is_tried = build == helper::BUILD,

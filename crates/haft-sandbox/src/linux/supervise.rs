@@ -268,6 +268,7 @@ fn said(result: OwnedFd) -> Said {
             other @ (Told::Setup(_)
             | Told::Start(_)
             | Told::Removed(_)
+            | Told::RemovedBesides(_)
             | Told::Refused(_)
             | Told::OutOfMemory) => told.push(other),
             Told::Begun => has_begun = true,

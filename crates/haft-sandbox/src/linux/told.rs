@@ -123,6 +123,8 @@ pub(super) enum Told {
     Start(String),
     /// A protected path that the command made was removed.
     Removed(PathBuf),
+    /// So many more were removed.
+    RemovedBesides(u64),
     /// How the command ended, as the kernel writes it. Told within the helper only.
     Status(u64),
     /// Bubblewrap has done its part. Told within the helper only.
@@ -146,6 +148,7 @@ impl Wire for Told {
             Told::Refused(host) => (5_u8, OsString::from(host)).put(out),
             Told::OutOfMemory => 6_u8.put(out),
             Told::Tried(build) => (7_u8, OsString::from(build)).put(out),
+            Told::RemovedBesides(count) => (8_u8, *count).put(out),
         }
     }
     fn take(bytes: &mut &[u8]) -> io::Result<Told> {
@@ -160,6 +163,7 @@ impl Wire for Told {
             5 => text(bytes).map(Told::Refused),
             6 => Ok(Told::OutOfMemory),
             7 => text(bytes).map(Told::Tried),
+            8 => u64::take(bytes).map(Told::RemovedBesides),
             _ => Err(io::ErrorKind::InvalidData.into()),
         }
     }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use haft::{Inbox, JobId, MessageId, Note, Part, SessionId, StoreError};
 
 use super::Description;
-use crate::process::{Ending, Fate, Running, Shown};
+use crate::process::{Ending, Fate, Running, Shown, Traces};
 
 /// Exit codes that mean an end by one of the two signals that end a job.
 const SIGNALLED: [i32; 2] = [128 + 9, 128 + 15];
@@ -111,11 +111,11 @@ impl Job {
         by_signal && self.is_killed.load(Ordering::Relaxed)
     }
 
-    /// Protected paths that it made and that were removed.
-    pub(crate) fn removed(&self) -> Vec<String> {
+    /// What is known of it besides, once it has ended.
+    pub(crate) fn traces(&self) -> Traces {
         match self.running.fate() {
-            Some(Fate::Ended(_, traces)) => traces.removed,
-            Some(Fate::Failed(_)) | None => Vec::new(),
+            Some(Fate::Ended(_, traces)) => traces,
+            Some(Fate::Failed(_)) | None => Traces::default(),
         }
     }
 

@@ -49,6 +49,8 @@ pub(crate) enum Fate {
 pub(crate) struct Traces {
     /// Protected paths that it made and that were removed.
     pub(crate) removed: Vec<String>,
+    /// How many more there were.
+    pub(crate) removed_besides: u64,
     /// Hosts that it asked for and that are not granted.
     pub(crate) refused: Vec<String>,
     /// Whether it was ended because it wanted more memory than it may have.
@@ -311,6 +313,7 @@ fn fate(status: io::Result<ExitStatus>, watch: Option<Watch>) -> Result<Fate, Ru
     let traces = match watch.map(Watch::finish).transpose()? {
         Some(finished) => Traces {
             removed: finished.removed.iter().map(|path| path.to_string_lossy().into_owned()).collect(),
+            removed_besides: finished.removed_besides,
             refused: finished.refused,
             out_of_memory: finished.out_of_memory,
         },

@@ -34,7 +34,7 @@ const HOW_TO_FOLLOW: &str =
 /// What the model is told of a command that was run.
 pub(super) fn told(ran: Ran, timeout: Duration, lacking: Vec<String>) -> Output {
     let Ran { ending, captured, traces, waited_for_input } = ran;
-    let Traces { removed, refused: _, out_of_memory } = traces;
+    let Traces { removed, removed_besides, refused: _, out_of_memory } = traces;
     let text = captured.text.as_str();
     let mut notes = Vec::new();
     let exit = match ending {
@@ -77,6 +77,7 @@ pub(super) fn told(ran: Ran, timeout: Duration, lacking: Vec<String>) -> Output 
             "{path} is protected: what the command made there was removed; if it is to be made, call again with writable: [{path:?}], and the user is asked"
         )
     }));
+    notes.extend((removed_besides > 0).then(|| format!("{removed_besides} more were removed likewise")));
     let Shown { output, retained } = captured.into();
     Output { output, exit, notes, retained, job: None }
 }
