@@ -35,30 +35,46 @@ pub(crate) struct Links {
     pub(crate) is_usual: bool,
 }
 
-/// What indexes led to when they had these stamps and hashes of such a length. Many repositories may have the same one.
+/// By what an index is known: its stamps, and how long its hashes are. Many repositories may have the same one.
+pub(crate) type Key = (Stamps, usize);
+
+/// How an index is known that had these stamps just now.
+pub(crate) fn key(git: &[PathBuf], now: Stamps) -> Key {
+    (now, git.last().map_or(0, |common| hash_bytes(common)))
+}
+
+/// What indexes led to.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
-    links: HashMap<(Stamps, usize), Arc<Links>>,
+    links: HashMap<Key, Arc<Links>>,
     name_bytes: usize,
 }
 
 impl Seen {
-    /// What an index leads to that had these stamps just now. One that was seen is not read again. So many bytes may be
-    /// read; nothing, if that is not enough.
-    pub(crate) fn links(&mut self, git: &[PathBuf], now: Stamps, left: &mut u64) -> Option<Arc<Links>> {
-        let Some(common) = git.last() else { return Some(Arc::default()) };
-        let key = (now, hash_bytes(common));
-        if let Some(links) = self.links.get(&key) {
-            return Some(links.clone());
-        }
-        let links = Arc::new(gitlinks(git, key.1, left)?);
+    pub(crate) fn get(&self, key: &Key) -> Option<Arc<Links>> {
+        self.links.get(key).cloned()
+    }
+
+    pub(crate) fn insert(&mut self, key: Key, links: Arc<Links>) {
         let names = links.paths.iter().chain(&links.directories);
         let bytes: usize = names.map(|name| name.as_os_str().len()).sum();
         if self.links.len() >= SEEN_MAX || self.name_bytes + bytes > SEEN_BYTES_MAX {
             self.clear();
         }
         self.name_bytes += bytes;
-        self.links.insert(key, links.clone());
+        self.links.insert(key, links);
+    }
+
+    /// What an index leads to that had these stamps just now. One that was seen is not read again. So many bytes may be
+    /// read; nothing, if that is not enough.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn links(&mut self, git: &[PathBuf], now: Stamps, left: &mut u64) -> Option<Arc<Links>> {
+        let key = key(git, now);
+        if let Some(links) = self.get(&key) {
+            return Some(links);
+        }
+        let links = Arc::new(gitlinks(git, key.1, left)?);
+        self.insert(key, links.clone());
         Some(links)
     }
 
@@ -67,8 +83,9 @@ impl Seen {
     }
 }
 
-/// The repositories in the index of a repository, whose directories are given. The index may be spread over two files.
-fn gitlinks(git: &[PathBuf], hash: usize, left: &mut u64) -> Option<Links> {
+/// The repositories in the index of a repository, whose directories and length of hashes are given. The index may be
+/// spread over two files. So many bytes may be read; nothing, if that is not enough.
+pub(crate) fn gitlinks(git: &[PathBuf], hash: usize, left: &mut u64) -> Option<Links> {
     let Some(own) = git.first() else { return Some(Links::default()) };
     let Some(index) = open_file(&own.join("index")) else {
         return Some(Links { is_usual: true, ..Links::default() });
@@ -152,7 +169,7 @@ fn read(file: File, hash: usize, wanted: Wanted<'_>, left: &mut u64) -> Option<E
     Some(entries(file, len, hash, wanted))
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
     use std::fs::{self, File};
     use std::path::PathBuf;

@@ -29,6 +29,7 @@ impl Stamps {
     }
 
     /// Whether nothing is seen to have changed between two looks.
+    #[cfg(target_os = "linux")]
     pub(crate) fn are_still(&self, later: &Stamps) -> bool {
         self.each == later.each
     }

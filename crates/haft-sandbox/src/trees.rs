@@ -7,7 +7,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::gitlinks::{Links, Seen, looks, pointer, repository};
+use crate::gitlinks::{Links, Seen, gitlinks, key, looks, pointer, repository};
 use crate::index::{NAMES_MAX, PATH_BYTES_MAX, path};
 
 /// So many working trees of one repository are looked into.
@@ -49,6 +49,7 @@ impl Default for Budget {
 pub(crate) struct Below {
     pub(crate) trees: Vec<PathBuf>,
     /// Whether that is all of it.
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "nothing is undone there"))]
     pub(crate) is_all: bool,
 }
 
@@ -77,11 +78,17 @@ pub(crate) fn reached(root: &Path) -> Vec<Tree> {
 fn remembered(git: &[PathBuf], left: &mut u64) -> Arc<Links> {
     static KNOWN: Mutex<Option<Seen>> = Mutex::new(None);
     let now = looks(git);
-    if !now.do_tell() {
-        return Seen::default().links(git, now, left).unwrap_or_default();
+    let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let do_tell = now.do_tell();
+    let key = key(git, now);
+    if let Some(links) = known().as_ref().and_then(|seen| seen.get(&key)) {
+        return links;
     }
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    known.get_or_insert_default().links(git, now, left).unwrap_or_default()
+    let Some(links) = gitlinks(git, key.1, left).map(Arc::new) else { return Arc::default() };
+    if do_tell {
+        known().get_or_insert_default().insert(key, links.clone());
+    }
+    links
 }
 
 /// Where an index leads from its working tree: to the repositories in it, and to those that are in directories of which

@@ -18,6 +18,23 @@ linked() { git -C "${2-.}" update-index --add --cacheinfo 160000,123456789012345
 submodule() { git -C "$1" -c protocol.file.allow=always submodule --quiet add "$OUT/src" "$2" && commit "$1"; }
 evil() { printf '[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tfsmonitor = "touch %s/ran; false"\n' "$OUT" > "$1"; }
 planted() { made "$1" && evil "$1/.git/config"; }
+sharing() { written 'import os
+def varint(value):
+    bytes = [value & 127]
+    while value := value >> 7:
+        value -= 1
+        bytes.insert(0, 128 | value & 127)
+    return __builtins__.bytes(bytes)
+def entry(name, dropped, added, mode, flags):
+    head = struct.pack(">10I", 0, 0, 0, 0, 0, 0, mode, 0, 0, 0) + b"\1" * 20
+    return head + struct.pack(">H", min(len(name), 0xfff) | flags) + varint(dropped) + added + b"\0"
+long = b"a" * 5000
+data = b"DIRC" + struct.pack(">II", 4, 12) + entry(long, 0, long, FILE, VALID)
+for at in range(10):
+    data += entry(long + b"0", at > 0, b"%d" % at, LINK, 0)
+data += entry(b"z", 5001, b"z", LINK, 0)
+os.makedirs(os.environ["AT"] + "/.git", exist_ok=True)
+open(os.environ["AT"] + "/.git/index", "wb").write(data + hashlib.sha1(data).digest())'; }
 written() { python3 -c '
 import struct, hashlib, sys
 LINK, FILE, VALID = 0o160000, 0o100644, 0x8000
@@ -221,6 +238,13 @@ for tree in trees:
 index([entry(b"x%05d" % at, LINK) for at in range(1000)])
 os.rename(".git/index", "s/.git/index")
 index([entry(tree, LINK) for tree in trees + [b"z"]])'"#,
+        ".",
+    ),
+    ("behind names that share a long beginning", "git init -q", "planted z; AT=. sharing", "."),
+    (
+        "behind such names in a repository that is added",
+        "git init -q",
+        "made n; planted n/z; AT=n sharing; linked n",
         ".",
     ),
     (
