@@ -378,11 +378,12 @@ impl Verdict {
 }
 
 /// What acting on a target might do. No rule and no grant was meant for what nobody knows, so that none of them answers
-/// while somebody is asked.
+/// while somebody is asked; and an "always" keeps nothing, since it could answer only questions that are not this one.
 fn unknown<A: Ask>(ask: &A) -> impl Iterator<Item = Question> {
     ask.perhaps().into_iter().map(|mut question| {
         let resources = question.resources.into_iter();
         question.resources = resources.map(|resource| resource.allowed(Allowed::ByNothing)).collect();
+        question.save.clear();
         question
     })
 }

@@ -89,6 +89,17 @@ fn no_grant_answers_what_might_be_done() {
 }
 
 #[test]
+fn an_always_for_what_might_be_done_answers_nothing_later() {
+    let world = World::ruled("bash *: allow\nleave *: ask\nleave /secret: deny");
+    world.asker.is(Somebody::Answers(Reply::Always(Scope::User)));
+    let asks = Asks::to("bash", "cat $d").perhaps("leave", "cat $d");
+    assert_eq!(now(asks.of(world.gate(), &world.context())), "permitted cat $d");
+    world.asker.is(Somebody::Nobody);
+    let outcome = now(Asks::to("leave", "cat $d").of(world.gate(), &world.context()));
+    assert!(outcome.contains("permission needed"), "{outcome}");
+}
+
+#[test]
 fn an_always_for_something_else_leaves_what_might_be_done_waiting() {
     let world = World::ruled("bash *: allow\nleave *: allow\nleave /secret: deny\nedit *: ask");
     world.asker.is(Somebody::Elsewhere);
