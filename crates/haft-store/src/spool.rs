@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::thread::{self, JoinHandle};
+use std::time::SystemTime;
 
 use haft::{BoxFuture, Output, OutputId, Spool, StoreError, ToolContext};
 use memchr::memmem;
@@ -158,6 +159,8 @@ impl FileSpool {
         self.synced()?;
         if let Some(file) = self.file.take() {
             file.sync_all()?;
+            // Under its own name it is taken for a leftover if it is old, until its row is there.
+            file.set_modified(SystemTime::now())?;
         }
         let outputs = &self.store.0.places.outputs;
         let path = path_of(outputs, self.id.as_str())

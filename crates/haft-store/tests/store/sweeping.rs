@@ -1,6 +1,7 @@
 //! What a sweep takes and what it leaves.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use haft::{AgentId, OutputId, OutputStore, Recorder, SessionId};
 use haft_store::{NewSession, Retention, Store, StoreOptions, Swept};
@@ -140,6 +141,26 @@ async fn an_unfinished_output_goes_with_its_process_and_not_before() {
     let swept = other.sweep(now_ms()).await.unwrap();
     assert_eq!((swept.leftovers, swept.leftovers_bytes), (1, usage.leftovers_bytes));
     assert_eq!(other.usage().unwrap().leftovers, 0);
+}
+
+#[tokio::test]
+async fn an_output_that_was_just_kept_is_not_old_however_long_nothing_was_heard() {
+    let (dir, store) = fresh();
+    let spool = store.spool(&context(&SessionId::mint())).unwrap();
+    let files = std::fs::read_dir(data_of(&dir).join("outputs")).unwrap();
+    let is_unfinished = |path: &PathBuf| path.to_string_lossy().contains(".unfinished-");
+    let unfinished = files.map(|entry| entry.unwrap().path()).find(is_unfinished).unwrap();
+    let file = std::fs::File::options().write(true).open(&unfinished).unwrap();
+    file.set_modified(SystemTime::now() - Duration::from_secs(2 * 3600)).unwrap();
+
+    let kept = spool.keep().await.unwrap().path.unwrap();
+    // As a sweep sees it that read the rows before this one was there.
+    rusqlite::Connection::open(data_of(&dir).join(haft_store::FILE))
+        .unwrap()
+        .execute("DELETE FROM output", [])
+        .unwrap();
+    assert_eq!(store.sweep(now_ms()).await.unwrap().leftovers, 0);
+    assert!(kept.exists());
 }
 
 #[tokio::test]
