@@ -10,7 +10,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 use serde_json::{Map, Value};
 
-pub use given::{given_places, is_secret_word, name_words, user_places};
+pub use given::{given_place, given_to, is_secret_word, name_words, user_places};
 
 /// What stands where a secret stood.
 pub const REDACTED: &str = "[redacted]";

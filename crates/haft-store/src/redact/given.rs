@@ -24,14 +24,16 @@ pub fn is_secret_word(word: &str) -> bool {
 }
 
 /// Where in a text stands what is given to a secret, as in `--token x`, `?api_key=x` and `Authorization: Bearer x`, or to
-/// a variable, whatever its name is. There is no telling how far it goes, so each goes to the end.
-pub fn given_places(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
-    let given = name_words(text).filter_map(|word| {
-        let value = value_after(text, &word)?;
-        let value = value.trim_start().trim_start_matches(QUOTES);
-        Some(text.len() - value.len()..text.len())
-    });
-    given.filter(|place| !place.is_empty())
+/// a variable, whatever its name is. There is no telling how far it goes, so it goes to the end.
+pub fn given_place(text: &str) -> Option<Range<usize>> {
+    name_words(text).find_map(|word| given_to(text, &word))
+}
+
+/// Where that stands which is given to one of the [words](name_words) of a text, in the same way. No more is looked at
+/// than what lies between that word and the next, so that a text may be asked about each of its words.
+pub fn given_to(text: &str, word: &Range<usize>) -> Option<Range<usize>> {
+    let value = value_after(text, word)?.trim_start().trim_start_matches(QUOTES);
+    (!value.is_empty()).then(|| text.len() - value.len()..text.len())
 }
 
 /// Where in a text stands who reaches an address, with or without a password: many take a key for a name.
@@ -99,10 +101,11 @@ fn value_after<'t>(text: &'t str, place: &Range<usize>) -> Option<&'t str> {
         return Some(value);
     }
     let joined = JOINED.iter().find_map(|option| word.strip_prefix(option))?;
-    let argument = text[place.start..].split(char::is_whitespace).next().unwrap_or_default();
+    let value = &text[place.end - joined.len()..];
     // Small letters alone are a longer option with one dash, such as `-print`.
-    let is_value = argument[word.len() - joined.len()..].contains(|c: char| !c.is_ascii_lowercase());
-    (is_value && is_argument).then_some(&text[place.end - joined.len()..])
+    let after_letters = value.trim_start_matches(|c: char| c.is_ascii_lowercase());
+    let is_value = after_letters.starts_with(|c: char| !c.is_whitespace());
+    (is_value && is_argument).then_some(value)
 }
 
 #[cfg(test)]
@@ -131,7 +134,7 @@ mod tests {
             ("{\\\"apiKey\\\": \\\"", "hunter2\\\"}"),
         ] {
             let text = format!("{before}{given}");
-            let first = given_places(&text).next().map(|place| &text[place]);
+            let first = given_place(&text).map(|place| &text[place]);
             let is_whole = first.is_some_and(|first| first.ends_with(given));
             assert!(is_whole, "{text}: {first:?}");
         }
@@ -150,7 +153,7 @@ mod tests {
             "--token-file x",
             "",
         ] {
-            assert_eq!(given_places(text).next(), None, "{text}");
+            assert_eq!(given_place(text), None, "{text}");
         }
     }
 

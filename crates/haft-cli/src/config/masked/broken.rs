@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use haft_store::{given_places, is_secret_word, name_words, user_places};
+use haft_store::{given_to, is_secret_word, name_words, user_places};
 
 use super::{begins_with_reference, is_reference, is_secret_table};
 
@@ -43,25 +43,23 @@ const OPENING: &[char] =
 
 /// Where that begins in a line which may be a secret with everything after it. Values that are set apart are told instead.
 fn named(line: &str, mut tell: impl FnMut(Range<usize>)) -> Option<usize> {
-    let mut from = 0;
-    loop {
-        let rest = &line[from..];
-        let name = name_words(rest).find(|word| is_name(rest, word)).map(|word| from + word.end);
-        let given = given_places(rest).next().map(|place| from + place.start);
-        let (end, value) = match (name, given) {
-            (Some(name), given) if given.is_none_or(|given| name <= given) => {
-                (name, set_apart(&line[name..]))
+    let mut told = 0;
+    for word in name_words(line) {
+        if word.start < told {
+            continue;
+        }
+        if is_name(line, &word) {
+            let Some(value) = set_apart(&line[word.end..]) else { return Some(word.end) };
+            let value = word.end + value.start..word.end + value.end;
+            told = value.end;
+            if !is_reference(&line[value.clone()]) {
+                tell(value);
             }
-            (_, Some(given)) => (given, None),
-            (_, None) => return None,
-        };
-        let Some(value) = value else { return Some(end) };
-        let value = end + value.start..end + value.end;
-        from = value.end;
-        if !is_reference(&line[value.clone()]) {
-            tell(value);
+        } else if let Some(given) = given_to(line, &word) {
+            return Some(given.start);
         }
     }
+    None
 }
 
 /// Whether a word of a line is one after which a secret may come.

@@ -26,22 +26,36 @@ impl Plain {
         written.contains(['\\', '%']).then_some(())?;
         let mut plain = Plain { text: String::with_capacity(written.len()), written: Vec::new() };
         let mut at = 0;
-        while let Some(c) = written[at..].chars().next() {
-            let (c, length) = escape(&written[at..]).unwrap_or((c, c.len_utf8()));
-            plain.text.push(c);
-            plain.written.resize(plain.text.len(), at);
-            at += length;
+        while let Some(first) = written[at..].chars().next() {
+            let rest = &written[at..];
+            let signs = rest.len() - rest.trim_start_matches('\\').len();
+            match escape(rest, signs) {
+                Some((c, length)) => {
+                    plain.push(c, at);
+                    at += length;
+                }
+                // If all signs together escape nothing, none of them does.
+                None => {
+                    let literal = &rest[..signs.max(first.len_utf8())];
+                    literal.char_indices().for_each(|(offset, c)| plain.push(c, at + offset));
+                    at += literal.len();
+                }
+            }
         }
         plain.written.push(written.len());
         Some(plain)
     }
+
+    fn push(&mut self, c: char, at: usize) {
+        self.text.push(c);
+        self.written.resize(self.text.len(), at);
+    }
 }
 
-/// The character that a text begins with if it is escaped, and how long that is. Quotes and line breaks that are escaped
-/// are no longer those that end something.
-fn escape(text: &str) -> Option<(char, usize)> {
-    let rest = text.trim_start_matches('\\');
-    let signs = text.len() - rest.len();
+/// The character that a text begins with if so many signs at its beginning escape it, and how long that is. Quotes and
+/// line breaks that are escaped are no longer those that end something.
+fn escape(text: &str, signs: usize) -> Option<(char, usize)> {
+    let rest = &text[signs..];
     let (kind, digits) = match rest.bytes().next()? {
         b'%' if signs == 0 => (1, 2),
         _ if signs == 0 => return None,
@@ -82,6 +96,7 @@ mod tests {
             (r#"\"a\" \q 100% \u00e9 \ud83d"#, "\\\"a\\\" \\q 100% é \u{fffd}"),
             (r"\u12", r"\u12"),
             ("é\\", "é\\"),
+            (r"\\\q\\%41\\\u004b\\", r"\\\q\\AK\\"),
         ] {
             assert_eq!(read(written), expected);
         }
