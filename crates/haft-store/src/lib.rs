@@ -52,10 +52,7 @@ pub use grants::SavedGrant;
 pub use open::{Notice, OpenError};
 pub use query::{CallDetail, CallFilter, CallRow, Lookup, State};
 pub use queue::{Answered, PendingInquiry, PendingRequest, Queue, written_question};
-pub use redact::{
-    REDACTED, Redactor, given_place, given_to, is_secret_name, is_secret_variable, is_secret_word,
-    key_places, name_words, user_places,
-};
+pub use redact::{REDACTED, Redactor, is_secret_variable, key_places};
 pub use sessions::{NewSession, Removal, SessionRow};
 pub use store::{JournalBounds, Retention, Store, StoreOptions};
 pub use sweep::Swept;

@@ -1,6 +1,5 @@
 //! Secrets are taken out on the way in: known values, and texts that can be nothing but a key.
 
-mod given;
 mod names;
 mod patterns;
 
@@ -9,8 +8,6 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 use serde_json::{Map, Value};
-
-pub use given::{given_place, given_to, is_secret_word, name_words, user_places};
 
 /// What stands where a secret stood.
 pub const REDACTED: &str = "[redacted]";
@@ -191,19 +188,6 @@ pub fn is_secret_variable(name: &str, value: &str) -> bool {
         || (names::is_secret(name, "value of it") && !value.starts_with('/'))
         || (names::password_in(value).is_some() && !is_proxy)
         || !key_places(value).is_empty()
-}
-
-/// Whether the name of a key, an option, a header or a parameter says that what it names is a secret, however its words
-/// are joined. Of variables [`is_secret_variable`] decides.
-pub fn is_secret_name(name: &str) -> bool {
-    let mut words = String::with_capacity(name.len());
-    for c in name.chars() {
-        if c.is_ascii_uppercase() && words.ends_with(|before: char| before.is_ascii_lowercase()) {
-            words.push('_');
-        }
-        words.push(c);
-    }
-    names::names_secret_elsewhere(name) || names::names_secret_elsewhere(&words)
 }
 
 /// The places in a text that can hold nothing but a key, in order.

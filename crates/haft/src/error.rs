@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::codec::Issue;
 use crate::permission::{Effect, Rule};
+use crate::secrets::without_secrets;
 
 /// An error of any type.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -116,7 +117,8 @@ impl fmt::Display for Refusal {
         match self {
             Refusal::Denied { wanted, rule } => write!(
                 f,
-                "permission denied: {wanted} is forbidden by the rule {rule} ({}); do not try to get around it",
+                "permission denied: {wanted} is forbidden by the rule {} ({}); do not try to get around it",
+                told(rule),
                 rule.origin
             ),
             Refusal::Corrected { wanted, words } => {
@@ -125,7 +127,7 @@ impl fmt::Display for Refusal {
             Refusal::Unanswered { wanted, rule, hint } => {
                 write!(f, "permission needed: {wanted} requires approval")?;
                 match rule {
-                    Some(rule) => write!(f, " by the rule {rule} ({})", rule.origin)?,
+                    Some(rule) => write!(f, " by the rule {} ({})", told(rule), rule.origin)?,
                     None => f.write_str(" because no rule allows it")?,
                 }
                 write!(f, ", and there is nobody to ask; {hint}")
@@ -136,3 +138,8 @@ impl fmt::Display for Refusal {
 }
 
 impl std::error::Error for Refusal {}
+
+/// A rule as a model is told of it, which need not know the secrets that somebody wrote into one.
+fn told(rule: &Rule) -> String {
+    format!("{} {:?}: {}", rule.action, without_secrets(rule.resource.as_str()), rule.effect)
+}

@@ -89,6 +89,7 @@ mod journal;
 mod events;
 pub mod json;
 mod visible;
+pub mod secrets;
 mod sync;
 
 pub use audience::{Audience, Model, TurnSpec, Viewer, When};

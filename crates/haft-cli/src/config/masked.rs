@@ -7,7 +7,8 @@ mod plain;
 
 use std::ops::Range;
 
-use haft_store::{given_place, is_secret_name, is_secret_word, key_places, name_words, user_places};
+use haft::secrets::{given_place, is_secret_name, is_secret_word, name_words, user_places};
+use haft_store::key_places;
 use plain::in_either;
 
 /// Tables in which every value is taken for a secret, whatever its own key is.

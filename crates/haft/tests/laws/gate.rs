@@ -30,6 +30,16 @@ fn what_a_rule_denies_is_refused_without_a_question() {
 }
 
 #[test]
+fn a_refusal_tells_no_secret_that_stands_in_a_rule() {
+    let world = World::ruled("bash *: allow\nbash curl --token hunter2 *: deny");
+    let unanswered = asked(&world, Asks::to("bash", "$c").perhaps("bash", "$c"));
+    expect![[r#"refused: permission needed: bash $c requires approval by the rule bash "curl --token …": deny (haft.json:2:1), and there is nobody to ask; run it on a terminal"#]]
+        .assert_eq(&unanswered);
+    let denied = asked(&world, Asks::to("bash", "curl --token hunter2 x"));
+    assert!(denied.contains(r#"by the rule bash "curl --token …": deny"#), "{denied}");
+}
+
+#[test]
 fn one_denied_resource_denies_the_question() {
     let world = World::ruled("edit *: ask\nedit *.env: deny");
     world.asker.is(Somebody::Answers(Reply::Once));

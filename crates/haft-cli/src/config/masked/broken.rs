@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use haft_store::{given_to, is_secret_word, name_words, user_places};
+use haft::secrets::{given_to, is_secret_word, name_words, user_places};
 
 use super::{begins_with_reference, is_reference, is_secret_table};
 

@@ -1,9 +1,14 @@
 //! Secrets within a text as people write it: command lines, headers and addresses. What they are given to is told by the
 //! same names as everywhere.
 
+mod names;
+
 use std::ops::Range;
 
-use super::is_secret_name;
+pub use names::{is_secret_name, is_secret_variable_name};
+
+/// What stands where a secret stood.
+const MASK: &str = "…";
 
 /// Options that are followed by a password, a person with one, a header, a cookie or a variable, which their names do not
 /// say.
@@ -17,6 +22,24 @@ const JOINED: &[&str] = &["-p", "-P", "-u", "-U"];
 const SCHEMES: &[&str] = &["Bearer", "bearer", "Basic"];
 
 const QUOTES: &[char] = &['"', '\'', '`', '\\'];
+
+/// A text without what is given to a secret and without who reaches an address. Wildcards alone are no secret.
+pub fn without_secrets(text: &str) -> String {
+    let given = given_place(text).filter(|place| text[place.clone()].contains(char::is_alphanumeric));
+    let before = &text[..given.as_ref().map_or(text.len(), |given| given.start)];
+    let mut shown = String::with_capacity(text.len());
+    let mut at = 0;
+    for user in user_places(before) {
+        shown.push_str(&before[at..user.start]);
+        shown.push_str(MASK);
+        at = user.end;
+    }
+    shown.push_str(&before[at..]);
+    if given.is_some() {
+        shown.push_str(MASK);
+    }
+    shown
+}
 
 /// Whether a word names a secret, or is an option that is followed by one. A pattern such as `*.key` names files.
 pub fn is_secret_word(word: &str) -> bool {
@@ -154,6 +177,21 @@ mod tests {
             "",
         ] {
             assert_eq!(given_place(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_text_is_told_without_them() {
+        for (text, told) in [
+            ("curl --token hunter2 *", "curl --token …"),
+            ("API_KEY=hunter2 make *", "API_KEY=…"),
+            ("curl https://me:hunter2@host/x -u me:hunter3", "curl https://…@host/x -u …"),
+            ("me:key=hunter2@host", "me:key=…"),
+            ("cargo test -p *", "cargo test -p *"),
+            ("src/**/*.key", "src/**/*.key"),
+            ("", ""),
+        ] {
+            assert_eq!(without_secrets(text), told);
         }
     }
 

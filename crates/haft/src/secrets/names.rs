@@ -1,0 +1,149 @@
+//! Which names say that what they name is a secret.
+
+/// Words that, standing alone between underscores, say that a variable holds a secret.
+const WORDS: &[&str] = &[
+    "ACCESSKEY",
+    "APIKEY",
+    "AUTH",
+    "AUTHORIZATION",
+    "BEARER",
+    "CANARY",
+    "COOKIE",
+    "COOKIES",
+    "CRED",
+    "CREDENTIAL",
+    "CREDENTIALS",
+    "CREDS",
+    "DSN",
+    "JWT",
+    "KEY",
+    "KEYS",
+    "PASS",
+    "PASSCODE",
+    "PASSKEY",
+    "PASSPHRASE",
+    "PASSWD",
+    "PASSWORD",
+    "PASSWORDS",
+    "PAT",
+    "PRIVATE",
+    "PRIVATEKEY",
+    "SECRET",
+    "SECRETKEY",
+    "SECRETS",
+    "TOKEN",
+    "TOKENS",
+    "WEBHOOK",
+];
+
+/// Words that say so beside others: alone, the second of them is a directory.
+const WORDS_BESIDE: &[&str] = &["PW", "PWD", "SK"];
+
+/// Words that say so of anything but a variable: there, the first of them is a directory.
+const WORDS_ELSEWHERE: &[&str] = &["PWD", "OTP", "PW", "SESSIONID", "SIG", "SIGNATURE"];
+
+/// Beginnings and endings that say so of anything but a variable.
+const PARTS_ELSEWHERE: (&[&str], &[&str]) = (&["CRED", "PASSP", "PASSW"], &["PASS", "PWD"]);
+
+/// Words that end like that and are others.
+const OTHERWISE: &[&str] = &["BYPASS", "COMPASS", "CREDIT", "CREDITS"];
+
+/// Endings that say so even within a word.
+const ENDINGS: &[&str] =
+    &["APIKEY", "ACCESSKEY", "SECRETKEY", "PRIVATEKEY", "PASSWORD", "PASSWD", "SECRET", "TOKEN", "TOKENS"];
+
+/// Last words that say the variable only speaks about a secret: where it is, of what kind, how long.
+const ABOUT: &[&str] = &[
+    "AGENT",
+    "ALGORITHM",
+    "BACKEND",
+    "COUNT",
+    "DIR",
+    "DIRECTORY",
+    "DOMAIN",
+    "ENABLED",
+    "ENDPOINT",
+    "EXPIRY",
+    "FILE",
+    "HOST",
+    "LAYOUT",
+    "LENGTH",
+    "LIMIT",
+    "METHOD",
+    "MODE",
+    "NAME",
+    "PATH",
+    "PORT",
+    "PROVIDER",
+    "REGION",
+    "SIZE",
+    "SOCK",
+    "SOCKET",
+    "TIMEOUT",
+    "TTL",
+    "TYPE",
+];
+
+/// Whether the name of a variable says that it holds a secret.
+pub fn is_secret_variable_name(name: &str) -> bool {
+    says_secret(name, |_| false)
+}
+
+/// Whether the name of a key, an option, a header or a parameter says that what it names is a secret, however its words
+/// are joined. Of variables [`is_secret_variable_name`] decides.
+pub fn is_secret_name(name: &str) -> bool {
+    let mut words = String::with_capacity(name.len());
+    for c in name.chars() {
+        if c.is_ascii_uppercase() && words.ends_with(|before: char| before.is_ascii_lowercase()) {
+            words.push('_');
+        }
+        words.push(c);
+    }
+    names_secret_elsewhere(name) || names_secret_elsewhere(&words)
+}
+
+/// Whether any other name says so: that of a key, an option, a header or a parameter.
+fn names_secret_elsewhere(name: &str) -> bool {
+    let (beginnings, endings) = PARTS_ELSEWHERE;
+    says_secret(name, |word| {
+        let is_part = || {
+            beginnings.iter().any(|beginning| word.starts_with(beginning))
+                || endings.iter().any(|ending| word.ends_with(ending))
+        };
+        WORDS_ELSEWHERE.contains(&word) || (is_part() && !OTHERWISE.contains(&word))
+    })
+}
+
+fn says_secret(name: &str, further: impl Fn(&str) -> bool) -> bool {
+    let name = name.to_ascii_uppercase();
+    let words: Vec<&str> =
+        name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let about = words.last().is_some_and(|last| ABOUT.contains(last)) || words.contains(&"MAX");
+    let says_so = |word: &&str| {
+        WORDS.contains(word)
+            || (words.len() > 1 && WORDS_BESIDE.contains(word))
+            || ENDINGS.iter().any(|ending| word.ends_with(ending))
+            || further(word)
+    };
+    !about && words.iter().any(says_so)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_says_more_than_a_variable() {
+        for name in
+            ["pwd", "dbPwd", "db_pass", "smtppass", "passwd", "cred", "creds", "credz", "passphrase", "pw"]
+        {
+            assert!(names_secret_elsewhere(name), "{name}");
+        }
+        for name in ["PWD", "OLDPWD", "CREDZ"] {
+            assert!(!is_secret_variable_name(name), "{name}");
+        }
+        for name in ["compass", "bypass", "credits", "passive", "design", "max_tokens", "token_file"] {
+            assert!(!names_secret_elsewhere(name), "{name}");
+        }
+    }
+}
