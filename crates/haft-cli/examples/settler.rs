@@ -117,7 +117,7 @@ impl Desk for BareDesk {
         match (child.stdin.take(), child.stdout.take(), child.stderr.take()) {
             (Some(input), Some(output), Some(words)) => Ok(Launched {
                 input: input.into(),
-                output: Box::new(output),
+                output: output.into(),
                 words: Box::new(words),
                 holds: Box::new(BareHost(child)),
             }),

@@ -1,15 +1,17 @@
 //! The inside of a plugin's process: one QuickJS engine that loads one file and serves it over lines of JSON.
 //!
 //! Everything that matters is decided here in Rust, and not in JavaScript that the file could tamper with: the
-//! protocol, which module may import which, which order a promise belongs to. One thread runs the engine, another
-//! reads lines, and each child process has a few that wait for it; they meet in one queue of events ([`turn`]).
+//! protocol, which module may import which, which order a promise belongs to. One thread runs the engine and reads
+//! lines, and each child process has a few that wait for it; all that happens meets in one queue of events ([`turn`]).
 
-use std::io::{Read, Write};
+use std::io::Write;
+use std::os::fd::BorrowedFd;
 use std::process::ExitCode;
 use std::time::Duration;
 
 mod failure;
 mod host;
+mod inbox;
 mod modules;
 mod ops;
 mod orders;
@@ -53,11 +55,7 @@ impl Default for Limits {
 
 /// Serves one file until `input` ends. It takes the process for itself: child processes that JavaScript started
 /// are ended with it, and when the engine cannot go on the process exits. Best called from the first thread.
-pub fn serve(
-    input: impl Read + Send + 'static,
-    output: impl Write + Send + 'static,
-    limits: Limits,
-) -> ExitCode {
+pub fn serve(input: BorrowedFd<'static>, output: impl Write + Send + 'static, limits: Limits) -> ExitCode {
     let stack = limits.stack_bytes + ENGINE_STACK_BYTES;
     // The memory of the first thread grows in larger steps, which saves a fifth of the start.
     if std::thread::current().name() == Some("main") && has_stack(stack) {

@@ -1,8 +1,8 @@
 //! One running host: a process that serves one file, spoken to in lines of JSON.
 //!
-//! Threads of its own listen, and speak where it does not keep up, so a host that does not read keeps nobody waiting.
-//! Whoever stops waiting for an answer has the host told so; one that does not answer then either is killed, with
-//! everything it started.
+//! A thread of its own speaks where it does not keep up, so a host that does not read keeps nobody waiting. Whoever stops
+//! waiting for an answer has the host told so; one that does not answer then either is killed, with everything it
+//! started.
 
 mod lines;
 mod outbox;
@@ -19,6 +19,7 @@ use std::time::Duration;
 use haft::ToolContext;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
+use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
 use self::outbox::Outbox;
@@ -44,8 +45,8 @@ const PULSE: Duration = Duration::from_millis(500);
 pub struct Launched {
     /// What it is told.
     pub input: OwnedFd,
-    /// What it says.
-    pub output: Box<dyn Read + Send>,
+    /// What it says: a pipe.
+    pub output: OwnedFd,
     /// What it writes beside that.
     pub words: Box<dyn Read + Send>,
     /// When this is dropped, it is killed with everything it started.
@@ -70,6 +71,7 @@ pub(crate) struct Patience {
 /// Holds a host: when this is dropped, it is killed with everything it started.
 pub(crate) struct Host {
     shared: Arc<Shared>,
+    hearing: AbortHandle,
 }
 
 impl Host {
@@ -78,24 +80,25 @@ impl Host {
         let Launched { input, output, words, holds } = launched;
         let shared = Shared::new(desk, file.to_owned(), Outbox::open(input, OUTBOX_MAX)?, holds);
         let shared = Arc::new(shared);
-        let thread = |name: &str| std::thread::Builder::new().name(name.to_owned());
-        let beside = thread("haft-host-words").spawn({
+        let beside = std::thread::Builder::new().name("haft-host-words".to_owned()).spawn({
             let shared = shared.clone();
             move || shared.keep_words(words)
         })?;
-        thread("haft-host-hear").spawn({
+        let output = tokio::net::unix::pipe::Receiver::from_owned_fd(output)?;
+        let hearing = shared.runtime().spawn({
             let shared = shared.clone();
-            move || {
-                let why = shared.listen(output);
+            async move {
+                let why = shared.listen(output).await;
                 // What it wrote last often says why it ended.
-                let waited = std::time::Instant::now();
+                let waited = Instant::now();
                 while !beside.is_finished() && waited.elapsed() < LAST_WORDS {
-                    std::thread::sleep(Duration::from_millis(5));
+                    tokio::time::sleep(LOOKING).await;
                 }
-                shared.end(why);
+                // Its end is waited for, which is nothing to do here.
+                tokio::task::spawn_blocking(move || shared.end(why));
             }
-        })?;
-        Ok(Host { shared })
+        });
+        Ok(Host { shared, hearing: hearing.abort_handle() })
     }
 
     /// Whether it can still be spoken with.
@@ -210,6 +213,7 @@ impl Host {
 impl Drop for Host {
     fn drop(&mut self) {
         self.shared.end("nobody needs it any more".to_owned());
+        self.hearing.abort();
     }
 }
 

@@ -56,5 +56,5 @@ pub fn maybe_become_host() -> Option<ExitCode> {
     let roots: Vec<PathBuf> = args.map(PathBuf::from).collect();
     let readable = if roots.is_empty() { shipped.readable } else { engine::Readable::below(roots) };
     let limits = engine::Limits { memory_bytes: memory.unwrap_or(shipped.memory_bytes), readable, ..shipped };
-    Some(engine::serve(std::io::stdin(), std::io::stdout(), limits))
+    Some(engine::serve(rustix::stdio::stdin(), std::io::stdout(), limits))
 }

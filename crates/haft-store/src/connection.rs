@@ -74,10 +74,18 @@ pub(crate) fn checkpoint(connection: &mut Connection) -> rusqlite::Result<()> {
 
 /// Brings all of the log into the database and cuts it, unless that would have to wait for somebody.
 pub(crate) fn cut_log(connection: &mut Connection) -> rusqlite::Result<()> {
+    waiting_for_nobody(connection, cut)
+}
+
+/// Does something that fails where it would have to wait for other processes.
+pub(crate) fn waiting_for_nobody<T>(
+    connection: &mut Connection,
+    work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+) -> rusqlite::Result<T> {
     connection.busy_timeout(Duration::ZERO)?;
-    let cut = cut(connection);
+    let done = work(connection);
     patient(connection)?;
-    cut
+    done
 }
 
 /// The same, and waits for others as every write does. Whoever else is bringing the log in just now is waited for here:

@@ -16,7 +16,6 @@ use crate::leftovers;
 use crate::outputs::{self, path_of};
 use crate::redact::Redactor;
 use crate::store::Store;
-use crate::writer::Durability;
 
 /// So much is held back before it is gone over and written.
 const PENDING_BYTES: usize = 256 << 10;
@@ -144,7 +143,7 @@ impl Spool for FileSpool {
             })?;
             let row = output.clone();
             store
-                .write("retain an output", Durability::Process, move |connection| {
+                .write_at_once("retain an output", move |connection| {
                     outputs::insert(connection, &maker, &row, redactions)
                 })
                 .await?;

@@ -148,6 +148,22 @@ impl Store {
         async move { outcome.await.map_err(|fault| shared.put(what, fault)) }
     }
 
+    /// The same for brief work that need not survive more than the death of the process: it is done here and now if
+    /// nobody has to be waited for.
+    pub(crate) fn write_at_once<T, W>(
+        &self,
+        what: &'static str,
+        work: W,
+    ) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, W>
+    where
+        T: Send + 'static,
+        W: FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+    {
+        let shared = self.0.clone();
+        let outcome = shared.writer.write_at_once(work);
+        async move { outcome.await.map_err(|fault| shared.put(what, fault)) }
+    }
+
     /// Reads, and puts what goes wrong into words.
     pub(crate) fn read<T>(
         &self,

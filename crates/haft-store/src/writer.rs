@@ -1,7 +1,14 @@
-//! The one thread that writes. Whatever is queued when it looks is committed as one transaction, so that many callers
-//! share one fsync; each piece of work has a savepoint, so that one that fails spoils nothing for the others.
+//! The way to the database for whoever writes.
+//!
+//! One thread waits for the disk. Whatever is queued when it looks is committed as one transaction, so that many callers
+//! share one fsync; each piece of work has a savepoint, so that one that fails spoils nothing for the others. What is
+//! brief and costs no fsync is done at once by whoever wants it, if nobody else is writing: to wake a thread and to be
+//! woken by it takes longer.
 
-use std::sync::atomic::{AtomicI32, Ordering};
+mod desk;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -10,19 +17,14 @@ use std::time::Duration;
 use rusqlite::Connection;
 use tokio::sync::{oneshot, watch};
 
-use crate::connection;
-use crate::fault::{Fault, is_damage};
+use crate::fault::Fault;
 use crate::files::Places;
-use crate::mark::Mark;
+use desk::{Desk, Job};
 
 /// How much is committed at once.
 const BATCH_MAX: usize = 256;
 /// How long nothing must have been asked before the writer cleans up.
 const IDLE: Duration = Duration::from_millis(250);
-/// From this length of its log on, the database is brought up to date after a commit.
-const LOG_PAGES: i32 = 1024;
-/// From this length on, the log is also cut (16 MiB).
-const LOG_PAGES_MAX: i32 = 4096;
 
 /// What a commit must survive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,12 +38,23 @@ pub(crate) enum Durability {
 /// Work that may wait until nobody else wants something.
 pub(crate) type Chore = Box<dyn FnOnce(&mut Connection) + Send>;
 
-/// The way to the writing thread. Dropping it waits until everything queued is written.
+/// The way to the database. Dropping it waits until everything queued is written.
 pub(crate) struct Writer {
+    /// Whoever holds it writes. It is poisoned by a panic, and then nothing is written any more.
+    desk: Arc<Mutex<Desk>>,
     /// Unbounded, because whoever queues waits for the outcome, except for one word per dropped call or request.
-    queue: Mutex<Option<Sender<Job>>>,
+    queue: Mutex<Option<Sender<Errand>>>,
+    /// How many jobs are queued and not done; none is overtaken.
+    queued: Arc<AtomicUsize>,
     thread: Mutex<Option<JoinHandle<()>>>,
     alive: watch::Receiver<()>,
+}
+
+/// What the thread is asked for.
+enum Errand {
+    Job(Job),
+    /// To shorten the log.
+    Checkpoint,
 }
 
 impl Writer {
@@ -51,13 +64,19 @@ impl Writer {
         places: Places,
         chore: Option<Chore>,
     ) -> std::io::Result<Writer> {
-        let (queue, jobs) = channel();
+        let (queue, errands) = channel();
         let (life, alive) = watch::channel(());
-        let thread = std::thread::Builder::new().name("haft-store".to_owned()).spawn(move || {
-            let _life = life;
-            Desk::new(connection, places).work(&jobs, chore);
+        let desk = Arc::new(Mutex::new(Desk::new(connection, places)));
+        let queued = Arc::new(AtomicUsize::new(0));
+        let thread = std::thread::Builder::new().name("haft-store".to_owned()).spawn({
+            let worker = Worker { desk: desk.clone(), queued: queued.clone() };
+            move || {
+                let _life = life;
+                worker.work(&errands, chore);
+            }
         })?;
-        Ok(Writer { queue: Mutex::new(Some(queue)), thread: Mutex::new(Some(thread)), alive })
+        let (queue, thread) = (Mutex::new(Some(queue)), Mutex::new(Some(thread)));
+        Ok(Writer { desk, queue, queued, thread, alive })
     }
 
     /// Queues work and waits for its outcome. What is queued is done even if nobody waits any more.
@@ -70,12 +89,26 @@ impl Writer {
         T: Send + 'static,
         W: FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
     {
-        let (tell, outcome) = oneshot::channel();
-        self.queue(durability, work, move |result| {
-            // Whoever asked may have been dropped; the work is done all the same.
-            let _unheard = tell.send(result);
-        });
-        async move { outcome.await.unwrap_or(Err(Fault::Closed)) }
+        let (job, outcome) = awaited(durability, work);
+        self.queue(job);
+        outcome
+    }
+
+    /// Does brief work that need not survive more than the death of the process: here and now if nobody has to be waited
+    /// for, otherwise in its turn.
+    pub(crate) fn write_at_once<T, W>(
+        &self,
+        work: W,
+    ) -> impl Future<Output = Result<T, Fault>> + Send + use<T, W>
+    where
+        T: Send + 'static,
+        W: FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+    {
+        let (job, outcome) = awaited(Durability::Process, work);
+        if let Some(job) = self.try_here(job) {
+            self.queue(job);
+        }
+        outcome
     }
 
     /// Queues work that nobody waits for.
@@ -84,7 +117,7 @@ impl Writer {
         durability: Durability,
         work: impl FnOnce(&Connection) -> Result<(), Fault> + Send + 'static,
     ) {
-        self.queue(durability, work, |_| {});
+        self.queue(Job::new(durability, work, |_| {}));
     }
 
     /// Takes no more work, and waits until what was queued is done.
@@ -94,18 +127,44 @@ impl Writer {
         while alive.changed().await.is_ok() {}
     }
 
-    fn queue<T: Send + 'static>(
-        &self,
-        durability: Durability,
-        work: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
-        tell: impl FnOnce(Result<T, Fault>) + Send + 'static,
-    ) {
-        let task = Box::new(Typed { work: Some(work), result: None, tell });
-        let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
-        // A job that cannot be queued is dropped, and with it the sender its caller listens to.
-        if let Some(queue) = &*queue {
-            let _closed = queue.send(Job { durability, task });
+    /// Does a job on this thread. Gives it back if somebody else is writing or about to.
+    fn try_here(&self, job: Job) -> Option<Job> {
+        // What this thread has queued before is counted, so nothing of one caller changes places.
+        if self.queued.load(Ordering::Acquire) > 0 {
+            return Some(job);
         }
+        let Ok(mut desk) = self.desk.try_lock() else { return Some(job) };
+        // Whoever closes waits for the desk, so that nothing is written behind their back.
+        if self.is_shut() {
+            return Some(job);
+        }
+        let done = catch_unwind(AssertUnwindSafe(move || {
+            let done = desk.settle_at_once(job);
+            (done, desk.is_checkpoint_due())
+        }));
+        // The thread would have died of a panic; whoever waits for it is told the same.
+        let (done, is_checkpoint_due) = done.ok()?;
+        if is_checkpoint_due {
+            self.send(Errand::Checkpoint);
+        }
+        done.map(desk::Done::tell).err()
+    }
+
+    fn queue(&self, job: Job) {
+        self.queued.fetch_add(1, Ordering::AcqRel);
+        self.send(Errand::Job(job));
+    }
+
+    /// What cannot be sent is dropped, and with it the sender whoever waits listens to.
+    fn send(&self, errand: Errand) {
+        let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(queue) = &*queue {
+            let _closed = queue.send(errand);
+        }
+    }
+
+    fn is_shut(&self) -> bool {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner).is_none()
     }
 
     fn shut(&self) {
@@ -124,234 +183,76 @@ impl Drop for Writer {
     }
 }
 
-struct Job {
+/// A job, and what comes of it.
+fn awaited<T, W>(
     durability: Durability,
-    task: Box<dyn Task>,
-}
-
-/// A piece of work and whoever waits for its outcome.
-trait Task: Send {
-    /// Does the work inside the transaction.
-    fn run(&mut self, connection: &Connection) -> Result<(), &Fault>;
-    /// Tells the outcome, once it is known whether the transaction was committed.
-    fn tell(self: Box<Self>, committed: Result<(), Arc<rusqlite::Error>>);
-}
-
-struct Typed<T, W, R> {
-    work: Option<W>,
-    result: Option<Result<T, Fault>>,
-    tell: R,
-}
-
-impl<T, W, R> Task for Typed<T, W, R>
+    work: W,
+) -> (Job, impl Future<Output = Result<T, Fault>> + Send + use<T, W>)
 where
-    T: Send,
-    W: FnOnce(&Connection) -> Result<T, Fault> + Send,
-    R: FnOnce(Result<T, Fault>) + Send,
+    T: Send + 'static,
+    W: FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
 {
-    fn run(&mut self, connection: &Connection) -> Result<(), &Fault> {
-        match self.work.take() {
-            Some(work) => self.result.insert(work(connection)).as_ref().map(drop),
-            None => Ok(()),
-        }
-    }
-
-    fn tell(self: Box<Self>, committed: Result<(), Arc<rusqlite::Error>>) {
-        (self.tell)(match (self.result, committed) {
-            (Some(Err(fault)), _) => Err(fault),
-            (Some(Ok(value)), Ok(())) => Ok(value),
-            (Some(Ok(_)) | None, Err(error)) => Err(Fault::NotCommitted(error)),
-            (None, Ok(())) => Err(Fault::Closed),
-        });
-    }
+    let (tell, outcome) = oneshot::channel();
+    let job = Job::new(durability, work, move |result| {
+        // Whoever asked may have been dropped; the work is done all the same.
+        let _unheard = tell.send(result);
+    });
+    (job, async move { outcome.await.unwrap_or(Err(Fault::Closed)) })
 }
 
-/// Where the writing is done.
-struct Desk {
-    connection: Connection,
-    places: Places,
-    durability: Option<Durability>,
-    log_pages: Arc<AtomicI32>,
-    next_checkpoint: i32,
-    mark: Mark,
+/// The thread that waits for the disk.
+struct Worker {
+    desk: Arc<Mutex<Desk>>,
+    queued: Arc<AtomicUsize>,
 }
 
-impl Desk {
-    fn new(mut connection: Connection, places: Places) -> Desk {
-        let log_pages = Arc::new(AtomicI32::new(0));
-        let pages = log_pages.clone();
-        let hooked = connection.wal_hook(Some(move |_: &mut rusqlite::hooks::Wal, length| {
-            pages.store(length, Ordering::Relaxed);
-            Ok(())
-        }));
-        drop(hooked); // Without the hook the log only grows; the next process cuts it.
-        let mark = Mark::open(&places);
-        Desk { connection, places, durability: None, log_pages, next_checkpoint: LOG_PAGES, mark }
-    }
-
-    fn work(&mut self, jobs: &Receiver<Job>, mut chore: Option<Chore>) {
+impl Worker {
+    fn work(&self, errands: &Receiver<Errand>, mut chore: Option<Chore>) {
+        let mut stirred = 0;
         loop {
             let next = match chore.is_some() {
-                true => jobs.recv_timeout(IDLE),
-                false => jobs.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                true => errands.recv_timeout(IDLE),
+                false => errands.recv().map_err(|_| RecvTimeoutError::Disconnected),
             };
-            match next {
-                Ok(job) => {
-                    let mut batch = vec![job];
-                    batch.extend(jobs.try_iter().take(BATCH_MAX - 1));
-                    self.settle(batch);
-                    self.checkpoint();
+            if let Ok(errand) = next {
+                let mut jobs = Vec::new();
+                for errand in std::iter::once(errand).chain(errands.try_iter().take(BATCH_MAX - 1)) {
+                    match errand {
+                        Errand::Job(job) => jobs.push(job),
+                        Errand::Checkpoint => {}
+                    }
                 }
-                Err(RecvTimeoutError::Timeout) => self.clean(chore.take()),
-                Err(RecvTimeoutError::Disconnected) => return self.clean(chore.take()),
+                self.settle(jobs);
+                continue;
+            }
+            // Poisoned, it is of no use to anybody.
+            let Ok(mut desk) = self.desk.lock() else { return };
+            let is_over = next.is_err_and(|why| why == RecvTimeoutError::Disconnected);
+            let is_quiet = std::mem::replace(&mut stirred, desk.stirred) == desk.stirred;
+            if let Some(chore) = chore.take_if(|_| is_over || is_quiet) {
+                desk.clean(chore);
+            }
+            if is_over {
+                return;
             }
         }
     }
 
-    fn clean(&mut self, chore: Option<Chore>) {
-        if let Some(chore) = chore {
-            // A chore is never worth an fsync; if even this is refused, so will be the chore.
-            let _refused = self.harden(Durability::Process);
-            chore(&mut self.connection);
-        }
-    }
-
-    fn settle(&mut self, mut batch: Vec<Job>) {
-        let committed = self.commit(&mut batch).map_err(|error| {
-            self.suspect(is_damage(&error));
-            Arc::new(error)
-        });
-        self.mark.note(&self.connection);
-        for job in batch {
-            job.task.tell(committed.clone());
-        }
-    }
-
-    fn commit(&mut self, batch: &mut [Job]) -> rusqlite::Result<()> {
-        let to_disk = batch.iter().any(|job| job.durability == Durability::Disk);
-        self.harden(if to_disk { Durability::Disk } else { Durability::Process })?;
-        self.say("BEGIN IMMEDIATE")?;
-        let done = self.run_all(batch).and_then(|()| self.say("COMMIT"));
-        if done.is_err() && !self.connection.is_autocommit() {
-            self.say("ROLLBACK")?;
-        }
-        done
-    }
-
-    fn run_all(&mut self, batch: &mut [Job]) -> rusqlite::Result<()> {
-        for job in batch {
-            self.say("SAVEPOINT job")?;
-            let outcome = job.task.run(&self.connection);
-            let failed = outcome.is_err();
-            let damaged = outcome.is_err_and(Fault::is_damage);
-            self.suspect(damaged);
-            // Some errors, a full disk among them, undo the whole transaction; then nothing of it may be told as done.
-            if self.connection.is_autocommit() {
-                return Err(gone());
+    fn settle(&self, jobs: Vec<Job>) {
+        let settled = jobs.len();
+        if settled > 0 {
+            let done = self.desk.lock().ok().map(|mut desk| desk.settle(jobs));
+            // Whoever is told may want to write more, and need not queue for it.
+            self.queued.fetch_sub(settled, Ordering::AcqRel);
+            if let Some(done) = done {
+                done.tell();
             }
-            if failed {
-                self.say("ROLLBACK TO job")?;
-            }
-            self.say("RELEASE job")?;
         }
-        Ok(())
-    }
-
-    /// Sets what the next commit survives. SQLite takes this only between transactions.
-    fn harden(&mut self, durability: Durability) -> rusqlite::Result<()> {
-        if self.durability != Some(durability) {
-            self.connection.execute_batch(match durability {
-                Durability::Process => "PRAGMA synchronous = NORMAL",
-                Durability::Disk => "PRAGMA synchronous = FULL",
-            })?;
-            self.durability = Some(durability);
-        }
-        Ok(())
-    }
-
-    /// Keeps the log short, after everybody has been told. What does not work now is tried again later.
-    fn checkpoint(&mut self) {
-        let pages = self.log_pages.load(Ordering::Relaxed);
-        if pages < LOG_PAGES {
-            self.next_checkpoint = LOG_PAGES;
-        }
-        if pages < self.next_checkpoint {
-            return;
-        }
-        self.next_checkpoint = pages + LOG_PAGES;
-        let _later = match pages < LOG_PAGES_MAX {
-            true => connection::checkpoint(&mut self.connection),
-            false => connection::cut_log(&mut self.connection),
-        };
-    }
-
-    /// Leaves word for the next start that the file needs a thorough look.
-    fn suspect(&self, damaged: bool) {
-        if damaged {
-            // Without the mark the damage is still reported, by every call that meets it.
-            let _unmarked = crate::files::private_file_or_existing(&self.places.suspect);
+        if let Ok(mut desk) = self.desk.lock() {
+            desk.checkpoint();
         }
     }
-
-    fn say(&self, sql: &str) -> rusqlite::Result<()> {
-        self.connection.prepare_cached(sql)?.execute([]).map(drop)
-    }
-}
-
-fn gone() -> rusqlite::Error {
-    let error = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_ABORT_ROLLBACK);
-    rusqlite::Error::SqliteFailure(error, Some("the transaction was rolled back".to_owned()))
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::atomic::AtomicUsize;
-
-    use super::*;
-
-    #[test]
-    fn what_is_queued_while_the_writer_is_busy_is_committed_as_one() {
-        let dir = tempfile::tempdir().unwrap();
-        let mut connection = Connection::open(dir.path().join("x.db")).unwrap();
-        connection
-            .execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE number (n INTEGER UNIQUE)")
-            .unwrap();
-        let commits = Arc::new(AtomicUsize::new(0));
-        let counter = commits.clone();
-        let hook = move || {
-            counter.fetch_add(1, Ordering::Relaxed);
-            false
-        };
-        connection.commit_hook(Some(hook)).unwrap();
-        let writer = Writer::start(connection, Places::in_dir(dir.path()), None).unwrap();
-
-        let insert = |n: i64| {
-            move |connection: &Connection| Ok(connection.execute("INSERT INTO number VALUES (?1)", [n])?)
-        };
-        let (release, wait) = channel::<()>();
-        let (begun, has_begun) = channel::<()>();
-        let first = writer.write(Durability::Process, move |connection| {
-            begun.send(()).unwrap();
-            wait.recv().unwrap();
-            insert(0)(connection)
-        });
-        has_begun.recv().unwrap();
-        let queued: Vec<_> = (1..=20).map(|n| writer.write(Durability::Disk, insert(n))).collect();
-        let twice = writer.write(Durability::Disk, insert(7));
-        release.send(()).unwrap();
-
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        runtime.block_on(async {
-            first.await.unwrap();
-            for outcome in queued {
-                assert_eq!(outcome.await.unwrap(), 1);
-            }
-            assert!(twice.await.is_err(), "the one that fails is told so, and spoils nothing");
-        });
-        assert_eq!(commits.load(Ordering::Relaxed), 2);
-        drop(writer);
-        let connection = Connection::open(dir.path().join("x.db")).unwrap();
-        let rows: i64 = connection.query_row("SELECT count(*) FROM number", [], |row| row.get(0)).unwrap();
-        assert_eq!(rows, 21);
-    }
-}
+mod tests;

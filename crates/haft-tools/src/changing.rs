@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use haft::permission::{Ask, Effect, Gate, Question};
+use haft::permission::{Ask, Consent, Effect, Gate, Question};
 use haft::{Action, Memory, ToolContext, ToolError};
 
 use crate::after::{AfterChange, Aftermath, Remark, Verdict};
@@ -262,9 +262,10 @@ impl Changing {
 
     /// Asks, and makes the changes that were agreed to.
     async fn commit(&self, changes: ChangeSet, context: &ToolContext) -> Result<Committed, ToolError> {
-        let permit = self.gate.grant(context, changes).await?;
+        let ready = |consent: Consent<'_, ChangeSet>| self.workspace.ready(&consent);
+        let (permit, readied) = self.gate.grant_readying(context, changes, ready).await?;
         let _alone = self.workspace.alone().await;
-        let changed = match self.workspace.change(permit).await {
+        let changed = match self.workspace.change_readied(permit, readied).await {
             Ok(changed) => changed,
             Err(doubt @ WorkspaceError::NotDurable { .. }) => return Ok(Committed::Doubtful(doubt.into())),
             Err(error) => return Ok(Committed::NotMade(error)),

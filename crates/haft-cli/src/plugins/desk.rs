@@ -303,7 +303,7 @@ impl Desk for CliDesk {
         })?;
         Ok(Launched {
             input: hosted.input.into(),
-            output: Box::new(hosted.output),
+            output: hosted.output.into(),
             words: Box::new(hosted.words),
             holds: Box::new(HeldHost(hosted.held)),
         })

@@ -11,5 +11,5 @@ fn main() -> ExitCode {
     {
         limits.memory_bytes = megabytes << 20;
     }
-    serve(std::io::stdin(), std::io::stdout(), limits)
+    serve(rustix::stdio::stdin(), std::io::stdout(), limits)
 }

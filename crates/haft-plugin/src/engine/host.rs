@@ -2,27 +2,24 @@
 //! hangs on that thread: functions of the engine cannot be given anything else.
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::VecDeque;
 use std::rc::Rc;
-use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use rquickjs::{Ctx, Function, Persistent, Promise, Result, Value};
 
 use super::Limits;
+use super::inbox::Inbox;
 use super::modules::Modules;
 use super::ops::{Asks, Children, Descriptors, Temporary, Timers};
 use super::orders::Orders;
 use super::realm::Intrinsics;
 use super::rejections::Rejections;
-use super::turn::Event;
 use super::watch::Watch;
 use super::wire::Wire;
 
 pub(super) struct Host {
     pub(super) wire: Wire,
-    pub(super) watch: Arc<Watch>,
+    pub(super) watch: Rc<Watch>,
     pub(super) limits: Limits,
     pub(super) inbox: Inbox,
     pub(super) orders: RefCell<Orders>,
@@ -58,6 +55,12 @@ impl Host {
         host
     }
 
+    /// Whether the code that runs is to let go. Asked by the engine while it runs code.
+    pub(super) fn should_interrupt(&self) -> bool {
+        self.inbox.listen();
+        self.watch.should_interrupt()
+    }
+
     pub(super) fn intrinsics(&self) -> &Intrinsics {
         self.intrinsics.get().expect("the realm is set up before any code runs")
     }
@@ -67,63 +70,6 @@ impl Host {
         let orders = self.orders.borrow();
         let running = self.watch.running().or_else(|| self.cause.get().filter(|id| orders.has(*id)));
         running.or_else(|| orders.only())
-    }
-}
-
-/// Events in the order they came; those that arrive while code waits for one of them are kept.
-pub(super) struct Inbox {
-    pub(super) sender: Sender<Event>,
-    receiver: Receiver<Event>,
-    kept: RefCell<VecDeque<Event>>,
-}
-
-impl Inbox {
-    pub(super) fn new((sender, receiver): (Sender<Event>, Receiver<Event>)) -> Inbox {
-        Inbox { sender, receiver, kept: RefCell::default() }
-    }
-
-    /// Takes the next event, waiting no longer than `wait`.
-    pub(super) fn next(&self, wait: Option<Duration>) -> Option<Event> {
-        if let Some(event) = self.kept.borrow_mut().pop_front() {
-            return Some(event);
-        }
-        match wait {
-            Some(wait) => match self.receiver.recv_timeout(wait) {
-                Ok(event) => Some(event),
-                Err(RecvTimeoutError::Timeout) => None,
-                Err(RecvTimeoutError::Disconnected) => Some(Event::Closed),
-            },
-            None => Some(self.receiver.recv().unwrap_or(Event::Closed)),
-        }
-    }
-
-    /// Waits for an event that `wanted` takes, and keeps the others for later.
-    pub(super) fn wait_for<T>(
-        &self,
-        mut wanted: impl FnMut(Event) -> std::result::Result<T, Box<Event>>,
-    ) -> T {
-        loop {
-            let event = self.receiver.recv().unwrap_or(Event::Closed);
-            match wanted(event) {
-                Ok(found) => return found,
-                Err(event) => self.kept.borrow_mut().push_back(*event),
-            }
-        }
-    }
-
-    /// Takes the aborts that have arrived, out of turn.
-    pub(super) fn aborts(&self) -> Vec<u64> {
-        let mut kept = self.kept.borrow_mut();
-        kept.extend(self.receiver.try_iter());
-        let mut aborts = Vec::new();
-        kept.retain(|event| match event.aborts() {
-            Some(id) => {
-                aborts.push(id);
-                false
-            }
-            None => true,
-        });
-        aborts
     }
 }
 

@@ -1,8 +1,6 @@
 //! Sets up the engine: its limits, its globals, and the functions of the language that the host itself relies on,
 //! taken before any code of the person could replace them.
 
-use std::sync::Arc;
-
 use rquickjs::function::Constructor;
 use rquickjs::{CatchResultExt, Context, Ctx, Error, Function, Object, Persistent, Result, Runtime};
 
@@ -32,8 +30,7 @@ pub(super) fn build(limits: &Limits) -> Result<(Runtime, Context)> {
     runtime.set_memory_limit(limits.memory_bytes);
     runtime.set_max_stack_size(limits.stack_bytes);
     runtime.set_gc_threshold(GC_BYTES);
-    let watch = Arc::clone(&host().watch);
-    runtime.set_interrupt_handler(Some(Box::new(move || watch.should_interrupt())));
+    runtime.set_interrupt_handler(Some(Box::new(|| host().should_interrupt())));
     runtime.set_host_promise_rejection_tracker(Some(Box::new(rejections::track)));
     runtime.set_loader(FileResolver, FileLoader);
     let context = Context::full(&runtime)?;

@@ -1,19 +1,20 @@
 //! The loop: run what can run, answer what has settled, then wait for the next event.
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::io::{Read, Write};
-use std::sync::Arc;
-use std::sync::mpsc::channel;
+use std::io::Write;
+use std::os::fd::BorrowedFd;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use rquickjs::{Context, Runtime};
 
-use super::host::{Host, Inbox, host};
+use super::host::{Host, host};
+use super::inbox::Inbox;
 use super::modules::Modules;
 use super::ops::{ChildEvent, Descriptors};
 use super::protocol::{Failure, Incoming, Order};
 use super::watch::Watch;
-use super::wire::{self, Wire};
+use super::wire::Wire;
 use super::{Limits, ops, orders, realm};
 
 /// How long jobs may go on before aborts are looked for.
@@ -39,14 +40,16 @@ impl Event {
     }
 }
 
-pub(super) fn run(input: impl Read + Send + 'static, output: impl Write + Send + 'static, limits: Limits) {
-    let events = channel();
-    let watch = Arc::new(Watch::default());
-    wire::listen(input, events.0.clone(), Arc::clone(&watch));
+pub(super) fn run(input: BorrowedFd<'static>, output: impl Write + 'static, limits: Limits) {
+    let watch = Rc::new(Watch::default());
+    let inbox = match Inbox::new(input, Rc::clone(&watch)) {
+        Ok(inbox) => inbox,
+        Err(error) => super::give_up(&format!("nothing can be heard: {error}")),
+    };
     let host = Host::install(Host {
         wire: Wire::new(output),
         watch,
-        inbox: Inbox::new(events),
+        inbox,
         orders: RefCell::default(),
         modules: RefCell::new(Modules::new(&limits)),
         timers: RefCell::default(),

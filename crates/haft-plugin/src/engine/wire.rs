@@ -1,27 +1,19 @@
-//! The two ends of the protocol: a thread that reads, so that aborts are heard while JavaScript runs, and a
-//! writer that puts each message on a line of its own.
+//! What is said to haft: each message on a line of its own.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::cell::RefCell;
+use std::io::Write;
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::protocol::{Failure, Incoming, Order};
-use super::turn::Event;
-use super::watch::Watch;
-
-/// The longest line that is taken from haft.
-const LINE_BYTES_MAX: u64 = 256 << 20;
+use super::protocol::Failure;
 
 /// Writes messages to haft. When nobody reads them any more there is nothing left to do.
-pub(super) struct Wire(Mutex<Box<dyn Write + Send>>);
+pub(super) struct Wire(RefCell<Box<dyn Write>>);
 
 impl Wire {
-    pub(super) fn new(output: impl Write + Send + 'static) -> Wire {
-        Wire(Mutex::new(Box::new(output)))
+    pub(super) fn new(output: impl Write + 'static) -> Wire {
+        Wire(RefCell::new(Box::new(output)))
     }
 
     /// Answers an order with JSON that was made already.
@@ -62,41 +54,9 @@ impl Wire {
 
     fn line(&self, mut line: String) {
         line.push('\n');
-        let mut output = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut output = self.0.borrow_mut();
         if output.write_all(line.as_bytes()).and_then(|()| output.flush()).is_err() {
             super::end(0);
         }
-    }
-}
-
-/// Reads lines for as long as there are any, on a thread of its own.
-pub(super) fn listen(input: impl Read + Send + 'static, events: Sender<Event>, watch: Arc<Watch>) {
-    let reading = move || {
-        let mut input = BufReader::new(input);
-        let mut line = Vec::new();
-        loop {
-            line.clear();
-            let read = (&mut input).take(LINE_BYTES_MAX).read_until(b'\n', &mut line);
-            let ended = !matches!(read, Ok(1..)) || line.last() != Some(&b'\n');
-            let text = String::from_utf8_lossy(&line);
-            if !text.trim().is_empty() {
-                let incoming = Incoming::parse(&text);
-                if let Ok(Incoming::Order(Order::Abort { id, .. })) = incoming {
-                    watch.wants_to_stop(id);
-                }
-                if events.send(Event::Incoming(incoming)).is_err() {
-                    return;
-                }
-            }
-            if ended {
-                watch.closed();
-                // Whoever listened may be gone already, and that is as well.
-                let _ = events.send(Event::Closed);
-                return;
-            }
-        }
-    };
-    if let Err(error) = thread::Builder::new().name("lines".into()).stack_size(256 << 10).spawn(reading) {
-        super::give_up(&format!("no thread to read with: {error}"));
     }
 }

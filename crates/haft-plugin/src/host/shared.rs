@@ -1,13 +1,15 @@
 //! What the ends of a conversation with a host share: who waits for what, and how it ended.
 
 use std::collections::HashMap;
-use std::io::{BufRead, BufReader, Read};
+use std::io::Read;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use haft::{ToolContext, ToolError};
 use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
+use tokio::net::unix::pipe::Receiver;
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
@@ -26,6 +28,10 @@ use crate::words::{Answered, Asked, FromHost, Said, Wish};
 const LINE_BYTES_MAX: u64 = 96 << 20;
 /// So much of what a host writes beside its messages is kept for the error that tells of its end.
 const WORDS_BYTES_MAX: usize = 4 << 10;
+/// So much is heard at once.
+const HEARD_BYTES: usize = 16 << 10;
+/// A longer message is read where that keeps nobody waiting.
+const READ_HERE_BYTES_MAX: usize = 128 << 10;
 /// So many questions of one host are open at once.
 const ASKED_MAX: usize = 256;
 
@@ -197,13 +203,13 @@ impl Shared {
         }
     }
 
-    /// Hears it out, and says why it ended.
-    pub(super) fn listen(self: &Arc<Shared>, output: impl Read) -> String {
-        let mut output = BufReader::new(output);
-        let mut line = Vec::new();
+    /// Hears it out, and says why it ended. This is done where its answers are waited for, so that no other thread has
+    /// to be woken for one.
+    pub(super) async fn listen(self: &Arc<Shared>, output: Receiver) -> String {
+        let mut output = BufReader::with_capacity(HEARD_BYTES, output);
         loop {
-            line.clear();
-            match output.by_ref().take(LINE_BYTES_MAX).read_until(b'\n', &mut line) {
+            let mut line = Vec::new();
+            match (&mut output).take(LINE_BYTES_MAX).read_until(b'\n', &mut line).await {
                 Ok(0) => return "it ended".to_owned(),
                 Ok(_) if line.last() != Some(&b'\n') && line.len() as u64 == LINE_BYTES_MAX => {
                     return format!("it said more than {LINE_BYTES_MAX} bytes at once");
@@ -211,11 +217,11 @@ impl Shared {
                 Ok(_) => {}
                 Err(error) => return format!("it cannot be heard: {error}"),
             }
-            match serde_json::from_slice(&line) {
+            match understood(line).await {
                 Ok(FromHost::Answered(answered)) => self.answered(answered),
                 Ok(FromHost::Asked(asked)) => self.asked(asked),
                 Ok(FromHost::Said(said)) => self.said(said),
-                Err(error) => return format!("it said something that is no message: {error}"),
+                Err(why) => return format!("it said something that is no message: {why}"),
             }
         }
     }
@@ -394,4 +400,14 @@ impl Shared {
             let _left = waiting.answer.send(Err(self.gone()));
         }
     }
+}
+
+/// The message that a line is.
+async fn understood(line: Vec<u8>) -> Result<FromHost, String> {
+    let read = |line: &[u8]| serde_json::from_slice(line).map_err(|error| error.to_string());
+    if line.len() <= READ_HERE_BYTES_MAX {
+        return read(&line);
+    }
+    let read = tokio::task::spawn_blocking(move || read(&line)).await;
+    read.unwrap_or_else(|error| Err(error.to_string()))
 }

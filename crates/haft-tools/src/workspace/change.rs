@@ -14,6 +14,7 @@ use super::error::WorkspaceError;
 use super::left::LeftFile;
 use super::place::Place;
 use super::protected::Protection;
+use super::readied::Readied;
 use crate::blocking::blocking_to_the_end;
 
 /// One file that is to be changed: what it holds, and what it is to hold.
@@ -204,6 +205,15 @@ impl Workspace {
     /// a whole: whoever reads it meanwhile, and whoever reads it after a crash, finds the old content or the new one.
     /// If one change fails, those before it are taken back.
     pub async fn change(&self, permit: Permit<ChangeSet>) -> Result<Vec<Changed>, WorkspaceError> {
+        self.change_readied(permit, Readied::default()).await
+    }
+
+    /// The same with contents that are on the disk already.
+    pub async fn change_readied(
+        &self,
+        permit: Permit<ChangeSet>,
+        mut readied: Readied,
+    ) -> Result<Vec<Changed>, WorkspaceError> {
         let workspace = self.clone();
         // It can be stopped until the first file is put in its place: a commit is done or not done.
         blocking_to_the_end(move |stop| {
@@ -217,6 +227,7 @@ impl Workspace {
                     shown: file.place.shown(),
                     before: file.before.as_ref(),
                     after: file.after.as_ref(),
+                    ready: readied.take(file.place.real()),
                 }
             });
             let committed = commit(entries.collect(), stop);

@@ -17,6 +17,7 @@ use super::draft::check_replaceable;
 use super::error::WorkspaceError;
 use super::file::LOOK;
 use super::lock::lock;
+use super::readied::Ready;
 use super::root::{Made, Root};
 use super::temporary::Temporary;
 use crate::blocking::Stop;
@@ -34,6 +35,8 @@ pub(super) struct Entry<'a> {
     pub(super) shown: String,
     pub(super) before: Option<&'a Image>,
     pub(super) after: Option<&'a Image>,
+    /// What it is to hold, on the disk already.
+    pub(super) ready: Option<Ready>,
 }
 
 /// Makes every file hold what it is to hold, or leaves all of them as they were. Whoever stops it is heeded until the
@@ -177,9 +180,11 @@ impl<'a> Slot<'a> {
     /// Writes the new content beside the file, and makes sure that the file still holds what the change was planned on.
     /// A large one is compared while the disk is waited for.
     fn stage_and_compare(&mut self) -> Result<(), WorkspaceError> {
-        if self.entry.before.is_none_or(|image| image.bytes < COMPARED_ASIDE_BYTES_MIN) {
+        self.staged = self.stage_ready()?;
+        let is_large = self.entry.before.is_some_and(|image| image.bytes >= COMPARED_ASIDE_BYTES_MIN);
+        if self.staged.is_some() || !is_large {
             // In this order, so that little time is left in which somebody else could change the file unseen.
-            self.staged = self.stage()?;
+            self.staged = self.staged.take().map_or_else(|| self.stage(), |staged| Ok(Some(staged)))?;
             return self.compare();
         }
         let slot = &*self;
@@ -201,6 +206,19 @@ impl<'a> Slot<'a> {
             Ok(false) => Err(WorkspaceError::Changed { path: path() }),
             Err(source) => Err(WorkspaceError::Read { path: path(), source }),
         }
+    }
+
+    /// Gives the new content a name beside the file, if it is on the disk already as it would be written now.
+    fn stage_ready(&mut self) -> Result<Option<Temporary>, WorkspaceError> {
+        let (Some(ready), Some(image)) = (self.entry.ready.take(), self.entry.after) else { return Ok(None) };
+        let standing = self.standing.as_ref().map(|(old, stat)| attributes::of(old, stat)).transpose();
+        let standing =
+            standing.map_err(|source| WorkspaceError::Read { path: self.entry.shown.clone(), source })?;
+        if !ready.fits(image.attributes.as_ref(), standing.as_ref()) {
+            return Ok(None);
+        }
+        // Where there is no way to name it, it is written anew.
+        Ok(Temporary::of_unnamed(&self.directory, &self.beginning(), &ready.file).ok())
     }
 
     /// Writes the new content beside the file, on the disk.

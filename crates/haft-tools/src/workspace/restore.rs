@@ -22,6 +22,7 @@ impl Restorer for DiskRestorer {
             shown: visible(&change.path.to_string_lossy()),
             before: change.after.as_ref(),
             after: after.as_ref(),
+            ready: None,
         };
         commit(vec![entry], &Stop::default())?;
         for directory in change.made_directories() {

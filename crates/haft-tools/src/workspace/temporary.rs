@@ -3,11 +3,11 @@
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 use std::sync::Arc;
 
-use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::attributes;
@@ -35,6 +35,20 @@ impl Temporary {
             rustix::fs::openat(directory, name, flags, Mode::from_raw_mode(mode))
         })?;
         Ok((made, File::from(fd)))
+    }
+
+    /// Gives a file a name that has none yet.
+    pub(super) fn of_unnamed(
+        directory: &Arc<OwnedFd>,
+        beginning: &str,
+        file: &File,
+    ) -> Result<Temporary, Errno> {
+        // The kernel lets those who own a file name it by this path; by the descriptor alone only the superuser may.
+        let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+        let linked = Temporary::named(directory, beginning, |name| {
+            rustix::fs::linkat(CWD, path.as_str(), directory, name, AtFlags::SYMLINK_FOLLOW)
+        });
+        linked.map(|(made, ())| made)
     }
 
     /// Gives what stands under a name another name: a link where the file system has them, otherwise a copy.

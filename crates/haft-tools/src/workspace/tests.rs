@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -13,6 +14,7 @@ use super::root::Root;
 use super::{Kind, Workspace};
 use crate::testing::{Bench, run};
 use haft::Action;
+use haft::permission::Consent;
 
 #[test]
 fn a_place_is_where_a_path_really_leads() {
@@ -87,6 +89,47 @@ fn a_large_file_that_changed_in_one_byte_is_a_conflict() {
     assert!(matches!(run(workspace.change(permit)), Err(super::WorkspaceError::Changed { .. })));
     assert!(fs::read(bench.path("a.txt")).unwrap() == content);
     bench.check_no_residue();
+}
+
+/// What a file is to hold is on the disk before it is changed; says whether that is what took its place.
+fn takes_what_was_readied(bench: &Bench, path: &str, between: impl FnOnce()) -> bool {
+    let workspace = &bench.services.workspace;
+    let draft = run(workspace.draft(workspace.resolve(path).unwrap())).unwrap();
+    let changes = draft.replace("mine").unwrap().alone(Action::new("edit"));
+    let ready = |consent: Consent<'_, super::ChangeSet>| workspace.ready(&consent);
+    let (permit, mut readied) =
+        run(bench.services.gate.grant_readying(&bench.context(), changes, ready)).unwrap();
+    let real = bench.path("").canonicalize().unwrap().join(path);
+    let ready = readied.take(&real);
+    let inode = ready.as_ref().map(|ready| ready.file.metadata().unwrap().ino());
+    let again = super::readied::Readied::of(&real, ready);
+    bench.check_no_residue();
+    between();
+    run(workspace.change_readied(permit, again)).unwrap();
+    assert_eq!(bench.text(path), "mine");
+    bench.check_no_residue();
+    Some(fs::metadata(bench.path(path)).unwrap().ino()) == inode
+}
+
+#[test]
+fn a_content_that_was_made_ready_takes_its_place_with_what_the_file_has() {
+    let bench = Bench::new();
+    bench.file("a.txt", "planned on");
+    let mode = |path: &str| fs::metadata(bench.path(path)).unwrap().permissions().mode() & 0o7777;
+    let give =
+        |mode: u32| fs::set_permissions(bench.path("a.txt"), fs::Permissions::from_mode(mode)).unwrap();
+    give(0o640);
+    if !takes_what_was_readied(&bench, "a.txt", || {}) {
+        return eprintln!("SKIPPED: {} has no files without a name", bench.path("").display());
+    }
+    assert_eq!(mode("a.txt"), 0o640);
+    bench.file("new.txt", "planned on");
+    let usual = mode("new.txt");
+    fs::remove_file(bench.path("new.txt")).unwrap();
+    assert!(takes_what_was_readied(&bench, "new.txt", || {}));
+    assert_eq!(mode("new.txt"), usual);
+    assert!(!takes_what_was_readied(&bench, "a.txt", || give(0o600)), "what it was given in between is kept");
+    assert_eq!(mode("a.txt"), 0o600);
 }
 
 #[test]

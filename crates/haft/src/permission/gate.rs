@@ -45,6 +45,18 @@ impl<A> Permit<A> {
     }
 }
 
+/// Proof that acting on a target was agreed to, which is not on record yet. It is enough to make something ready that
+/// nobody notices and that is gone with the process; to act needs a permit.
+#[derive(Debug)]
+pub struct Consent<'a, A>(&'a A);
+
+impl<'a, A> Consent<'a, A> {
+    /// What was agreed to.
+    pub fn target(&self) -> &'a A {
+        self.0
+    }
+}
+
 /// There is no such request, or somebody else has answered it.
 #[derive(Debug, thiserror::Error)]
 pub enum ReplyError {
@@ -135,26 +147,51 @@ impl Gate {
 
     /// Asks for consent to act on a target. What changes something is on the disk before the permit is handed out.
     pub async fn grant<A: Ask>(&self, context: &ToolContext, ask: A) -> Result<Permit<A>, ToolError> {
-        if let Some(notes) = &self.0.rehearsal {
-            return Err(self.rehearse(context, &ask, notes).await?.into());
-        }
-        for question in ask.questions() {
-            self.settle_question(context, question, &ask).await?;
-        }
-        for question in unknown(&ask) {
-            let decisions = decide_perhaps(&self.0.policy.rules(context), &question);
-            if !decisions.is_empty() {
-                self.put(context, question, decisions, &ask).await?;
-            }
-        }
-        match ask.reach() {
-            Reach::Looks => {}
+        let nothing = |_: Consent<'_, A>| std::future::ready(());
+        self.grant_readying(context, ask, nothing).await.map(|(permit, ())| permit)
+    }
+
+    /// The same, and makes something ready as soon as consent is given, while that is being recorded.
+    pub async fn grant_readying<A: Ask, F: Future>(
+        &self,
+        context: &ToolContext,
+        ask: A,
+        ready: impl FnOnce(Consent<'_, A>) -> F,
+    ) -> Result<(Permit<A>, F::Output), ToolError> {
+        self.consent(context, &ask).await?;
+        let changes = match ask.reach() {
+            Reach::Looks => None,
             Reach::Changes => {
                 lock(&self.0.unbegun).remove(&context.call);
-                self.0.recorder.acting(context, &ask.changes()).await?;
+                Some(ask.changes())
+            }
+        };
+        let recording = async {
+            match &changes {
+                Some(changes) => self.0.recorder.acting(context, changes).await,
+                None => Ok(()),
+            }
+        };
+        let (recorded, ready) = both(recording, ready(Consent(&ask))).await;
+        recorded?;
+        Ok((Permit(ask), ready))
+    }
+
+    /// Has everything agreed to that acting on a target raises.
+    async fn consent<A: Ask>(&self, context: &ToolContext, ask: &A) -> Result<(), ToolError> {
+        if let Some(notes) = &self.0.rehearsal {
+            return Err(self.rehearse(context, ask, notes).await?.into());
+        }
+        for question in ask.questions() {
+            self.settle_question(context, question, ask).await?;
+        }
+        for question in unknown(ask) {
+            let decisions = decide_perhaps(&self.0.policy.rules(context), &question);
+            if !decisions.is_empty() {
+                self.put(context, question, decisions, ask).await?;
             }
         }
-        Ok(Permit(ask))
+        Ok(())
     }
 
     /// Says which input a call runs with, so that whoever is asked may give it another. Dropping the guard ends that.
@@ -359,6 +396,28 @@ impl Drop for Begun<'_> {
     fn drop(&mut self) {
         lock(&self.gate.0.unbegun).remove(&self.call);
     }
+}
+
+/// Waits for both.
+async fn both<A, B>(one: impl Future<Output = A>, other: impl Future<Output = B>) -> (A, B) {
+    let (mut one, mut other) = (pin!(one), pin!(other));
+    let (mut first, mut second) = (Poll::Pending, Poll::Pending);
+    std::future::poll_fn(|cx| {
+        if first.is_pending() {
+            first = one.as_mut().poll(cx);
+        }
+        if second.is_pending() {
+            second = other.as_mut().poll(cx);
+        }
+        match (std::mem::replace(&mut first, Poll::Pending), std::mem::replace(&mut second, Poll::Pending)) {
+            (Poll::Ready(one), Poll::Ready(other)) => Poll::Ready((one, other)),
+            unfinished => {
+                (first, second) = unfinished;
+                Poll::Pending
+            }
+        }
+    })
+    .await
 }
 
 enum First {

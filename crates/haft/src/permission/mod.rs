@@ -16,7 +16,7 @@ pub use ask::{
     Told,
 };
 pub use decision::{Decision, Reason, decide, decide_perhaps, strictest};
-pub use gate::{Gate, GateParts, Permit, Rehearsed, ReplyError};
+pub use gate::{Consent, Gate, GateParts, Permit, Rehearsed, ReplyError};
 pub use grant::{Grant, GrantBook, MemoryGrants, Scope};
 pub use resource::{Allowed, Resource};
 pub use rule::{Effect, Layer, Origin, Rule, Ruleset};

@@ -1,11 +1,11 @@
 //! Calls are on record before they run, their ends before anybody is told, and none runs twice.
 
 use expect_test::expect;
-use haft::permission::Reply;
+use haft::permission::{Ask, Consent, Reply};
 use haft::{Call, CallId, MessageId, SessionId};
 use serde_json::json;
 
-use crate::support::{Door, Runs, Somebody, Started, World, echo, looks_at, now, says, settle, told};
+use crate::support::{Asks, Door, Runs, Somebody, Started, World, echo, looks_at, now, says, settle, told};
 
 #[test]
 fn everything_is_recorded_before_it_is_announced() {
@@ -41,6 +41,32 @@ fn an_effect_that_cannot_be_recorded_does_not_happen() {
     let told = world.settle_one(looks_at(&world, "edit"), json!({ "text": "a" }));
     expect!["error: the tool is broken: the disk is full (the disk is full)"].assert_eq(&told);
     assert!(!world.log.text().contains("acted"));
+}
+
+#[test]
+fn what_is_agreed_to_is_made_ready_while_it_is_recorded_and_acted_on_afterwards() {
+    let readied = |rules: &str, fails: bool| {
+        let world = World::ruled(rules);
+        world.asker.is(Somebody::Answers(Reply::Reject(None)));
+        if fails {
+            world.recorder.fail_at("acting");
+        }
+        let (context, log) = (world.context(), world.log.clone());
+        let ready = |consent: Consent<'_, Asks>| {
+            log.say(format!("made ready {}", consent.target().questions()[0].resources[0].name()));
+            std::future::ready(7)
+        };
+        let granted = now(world.gate().grant_readying(&context, Asks::to("edit", "a"), ready));
+        if let Ok((permit, number)) = granted {
+            drop(permit);
+            log.say(format!("acted with {number}"));
+        }
+        let lines = world.log.lines();
+        lines.into_iter().filter(|line| line.contains("ready") || line.contains("act")).collect::<Vec<_>>()
+    };
+    assert_eq!(readied("* *: allow", false), ["made ready a", "recorded acting", "acted with 7"]);
+    assert_eq!(readied("* *: allow", true), ["made ready a"], "what is not on record is not acted on");
+    assert!(readied("* *: deny", false).is_empty() && readied("* *: ask", false).is_empty());
 }
 
 #[test]

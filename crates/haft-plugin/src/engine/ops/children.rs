@@ -11,6 +11,7 @@ use rquickjs::{Ctx, Object, Promise, Result, Value};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 
 use super::super::host::{Counter, Deferred, host};
+use super::super::inbox::Post;
 use super::super::turn::Event;
 use super::bytes::{Bytes, Nullable, buffer};
 use super::errors;
@@ -114,7 +115,7 @@ pub(super) fn spawn<'js>(ctx: Ctx<'js>, options: Object<'js>) -> Result<Object<'
     let mut child = program.start().map_err(|error| errors::spawning(&ctx, &error, &file))?;
     let id = children.ids.next();
     let pid = child.id();
-    let events = host.inbox.sender.clone();
+    let events = host.inbox.post();
     let running = Running {
         order: host.current(),
         ended: None,
@@ -287,12 +288,7 @@ fn status<'js>(ctx: &Ctx<'js>, (code, signal): (Option<i32>, Option<&'static str
     Ok(status.into_value())
 }
 
-fn reader(
-    id: u32,
-    stream: Stream,
-    source: Option<impl Read + Send + 'static>,
-    events: &Sender<Event>,
-) -> Reader {
+fn reader(id: u32, stream: Stream, source: Option<impl Read + Send + 'static>, events: &Post) -> Reader {
     let Some(mut source) = source else { return Reader::default() };
     let (want, wants): (Sender<()>, Receiver<()>) = channel();
     let events = events.clone();
@@ -316,11 +312,7 @@ fn reader(
     Reader { want: Some(want), waits: VecDeque::new() }
 }
 
-fn writer(
-    id: u32,
-    target: Option<impl Write + Send + 'static>,
-    events: &Sender<Event>,
-) -> Option<Sender<Vec<u8>>> {
+fn writer(id: u32, target: Option<impl Write + Send + 'static>, events: &Post) -> Option<Sender<Vec<u8>>> {
     let mut target = target?;
     let (give, given): (Sender<Vec<u8>>, Receiver<Vec<u8>>) = channel();
     let events = events.clone();

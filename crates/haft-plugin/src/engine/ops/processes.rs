@@ -215,7 +215,7 @@ impl Running {
                 ending = Some(Instant::now());
                 signal_group(pid, signal);
             }
-            if ending.is_none() && host().watch.should_interrupt() {
+            if ending.is_none() && host().should_interrupt() {
                 why = Why::Aborted;
                 ending = Some(Instant::now());
                 signal_group(pid, Signal::KILL);

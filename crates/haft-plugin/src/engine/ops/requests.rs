@@ -87,8 +87,7 @@ fn ask_for(
         },
     });
     for abort in aborts {
-        // The queue is our own: it takes what it gave.
-        let _ = host.inbox.sender.send(abort);
+        host.inbox.keep(abort);
     }
     answer.ok_or_else(|| errors::aborted(ctx))
 }
