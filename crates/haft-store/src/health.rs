@@ -149,14 +149,12 @@ fn look(
         let kept = Kept::of(row)?;
         health.images += 1;
         health.bytes += kept.bytes;
-        let looked = match health.read_bytes.saturating_add(kept.bytes) <= read_bytes_max {
-            true => {
-                health.read += 1;
-                health.read_bytes += kept.bytes;
-                kept.read(connection, places, &keys)?
-            }
-            false => kept.glance(places, &keys),
-        };
+        let mut looked = kept.glance(places, &keys);
+        if looked.is_ok() && health.read_bytes.saturating_add(kept.bytes) <= read_bytes_max {
+            health.read += 1;
+            health.read_bytes += kept.bytes;
+            looked = kept.read(connection, places, &keys)?;
+        }
         if let Err(trouble) = looked {
             found.push((kept, trouble));
         }

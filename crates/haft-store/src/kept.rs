@@ -273,7 +273,7 @@ mod tests {
     }
 
     impl Kit {
-        fn insert(&self, digest: &str, bytes: usize, content: Option<Vec<u8>>) {
+        fn insert(&self, digest: &str, bytes: usize, content: Option<&[u8]>) {
             let insert = "INSERT INTO image (digest, bytes, content, used_ms) VALUES (?1, ?2, ?3, 0)";
             self.connection.execute(insert, rusqlite::params![digest, bytes as i64, content]).unwrap();
         }
@@ -302,7 +302,7 @@ mod tests {
         for (digest, text) in digests.iter().zip(&mut sealed).take(2) {
             seal.apply(digest, text);
         }
-        kit.insert(&digests[0], texts[0].len(), Some(sealed[0].clone()));
+        kit.insert(&digests[0], texts[0].len(), Some(&sealed[0]));
         for (at, images) in [(1, &kit.places.earlier_images), (2, &kit.places.images)] {
             kit.insert(&digests[at], texts[at].len(), None);
             let path = path_of(images, &digests[at]).unwrap();

@@ -137,8 +137,8 @@ impl fmt::Display for Notice {
             }
             Notice::KeyLost { key } => write!(
                 f,
-                "the key {} is gone, so no change made until now can be undone: put it back from a backup; \
-                 changes made from now on are kept with a new one",
+                "the key {} is gone, and without it changes made until now cannot be undone: put it back from a \
+                 backup; `haft doctor` says which calls that concerns, and new ones are kept with a new key",
                 key.display()
             ),
             Notice::OutcomeUnknown { call, tool, .. } => write!(

@@ -5,9 +5,8 @@ use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use haft::{Call, Change, Image, Journal, Recorder, SessionId};
-use haft_store::{JournalHealth, Notice, Redactor, Store, StoreOptions, digest};
-use serde_json::json;
+use haft::{Call, Change, Image, Journal, SessionId};
+use haft_store::{Notice, Redactor, Store, StoreOptions, digest};
 
 use crate::support::{changing, damage_images, data_of, fresh, made, open, open_noticing, options};
 
@@ -121,7 +120,8 @@ async fn changes_are_kept_after_the_key_is_lost_and_earlier_ones_come_back_with_
         assert!(before(&store, &earlier).await.unwrap_err().contains("a key that is gone"));
         let health = store.journal_health().unwrap();
         assert_eq!((health.images, health.key_lost, health.damaged, health.missing), (3, 1, 0, 0));
-        assert_eq!(health.calls, [earlier.context.call.clone()]);
+        assert_eq!(health.read, 2, "what has no key was not read");
+        assert_eq!(health.calls, std::slice::from_ref(&earlier.context.call));
 
         fs::rename(&kept, data.join("images.key.old")).unwrap();
         assert!(before(&store, &earlier).await.unwrap() == one);
@@ -203,7 +203,7 @@ async fn what_nobody_can_read_is_given_up_and_nothing_else() {
     assert!(!file_of(&data, &texts[0]).exists());
     let health = store.journal_health().unwrap();
     assert!(health.is_whole() && health.images == 4);
-    assert_eq!(JournalHealth { read: 0, ..health.clone() }.read_bytes, health.bytes);
+    assert_eq!((health.read, health.read_bytes), (4, health.bytes));
 }
 
 #[tokio::test]

@@ -33,11 +33,11 @@ pub(super) fn facts(health: &JournalHealth) -> Value {
 
 fn looked_at(health: &JournalHealth) -> String {
     let all = format!("{} of what files held in {} images", size(health.bytes), health.images);
-    match health.read == health.images {
-        true => format!("{all}, all of it read"),
-        false => {
-            format!("{all}; the newest {} were read, of the others only the sizes", size(health.read_bytes))
-        }
+    let read = size(health.read_bytes);
+    match (health.read == health.images, health.is_whole()) {
+        (true, _) => format!("{all}, all of it read"),
+        (false, true) => format!("{all}; the newest {read} were read, of the others only the sizes"),
+        (false, false) => format!("{all}, {read} of it read"),
     }
 }
 
