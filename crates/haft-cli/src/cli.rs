@@ -143,6 +143,9 @@ pub(crate) enum Command {
         /// Removes it
         #[arg(long)]
         yes: bool,
+        /// Counts in what was kept to undo changes with and is damaged, missing or sealed with a key that is gone
+        #[arg(long)]
+        unreadable: bool,
     },
     /// Stores keys of model providers, or forgets them
     Auth {

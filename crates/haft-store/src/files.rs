@@ -44,6 +44,14 @@ impl Places {
         }
     }
 
+    /// The key file with a further ending, after a dot.
+    pub(crate) fn key_with(&self, ending: &str) -> PathBuf {
+        let mut path = self.key.clone().into_os_string();
+        path.push(".");
+        path.push(ending);
+        path.into()
+    }
+
     /// The database file with a further ending, such as `-wal`.
     pub(crate) fn database_with(&self, ending: &str) -> PathBuf {
         let mut path = self.database.clone().into_os_string();

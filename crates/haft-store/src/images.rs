@@ -7,10 +7,9 @@ use std::collections::HashSet;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use haft::{IMAGE_BYTES_KEPT, Image, Reopen};
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 
 use crate::fault::Fault;
 use crate::files::{self, Places};
@@ -45,7 +44,8 @@ pub(crate) fn shelve(places: &Places, bounds: JournalBounds, images: &[Image]) -
     Ok(Adding { _lock: lock })
 }
 
-/// Records that images are in use; small ones are stored with that.
+/// Records that an image is in use; a small one is stored with that, also in the place of what was stored and may have
+/// been damaged since, or be sealed with a key that is gone.
 pub(crate) fn keep(
     connection: &Connection,
     places: &Places,
@@ -55,36 +55,18 @@ pub(crate) fn keep(
 ) -> Result<(), Fault> {
     let Some(content) = image.content.as_ref().filter(|_| bounds.admits(image)) else { return Ok(()) };
     let mut inline = if is_shelved(image) { None } else { content.in_memory().map(<[u8]>::to_vec) };
+    let seal = Seal::of(places)?;
     if let Some(bytes) = &mut inline {
-        Seal::of(places)?.apply(&image.digest, bytes);
+        seal.apply(&image.digest, bytes);
     }
     connection
         .prepare_cached(
-            "INSERT INTO image (digest, bytes, content, used_ms) VALUES (?1, ?2, ?3, ?4)
-             ON CONFLICT (digest) DO UPDATE SET used_ms = max(used_ms, excluded.used_ms)",
+            "INSERT INTO image (digest, bytes, content, used_ms, sealed_by) VALUES (?1, ?2, ?3, ?4, ?5)
+             ON CONFLICT (digest) DO UPDATE SET
+                 used_ms = max(used_ms, excluded.used_ms), content = excluded.content, sealed_by = excluded.sealed_by",
         )?
-        .execute(params![image.digest, sql_size(image.bytes), inline, at_ms])?;
+        .execute(params![image.digest, sql_size(image.bytes), inline, at_ms, seal.name()])?;
     Ok(())
-}
-
-/// Reads back an image. Without content if that was never kept, or is no longer.
-pub(crate) fn find(connection: &Connection, places: &Places, digest: String) -> Result<Image, Fault> {
-    let row: Option<(i64, Option<Vec<u8>>)> = connection
-        .prepare_cached("SELECT bytes, content FROM image WHERE digest = ?1")?
-        .query_row([&digest], |row| Ok((row.get(0)?, row.get(1)?)))
-        .optional()?;
-    let (bytes, content): (_, Option<Arc<dyn Reopen>>) = match row {
-        None => (0, None),
-        Some((bytes, Some(mut content))) => {
-            Seal::of(places)?.apply(&digest, &mut content);
-            (bytes.unsigned_abs(), Some(Arc::new(content)))
-        }
-        Some((bytes, None)) => {
-            let shelved = shelved(places, &digest)?.map(|shelved| Arc::new(shelved) as Arc<dyn Reopen>);
-            (bytes.unsigned_abs(), shelved)
-        }
-    };
-    Ok(Image { digest, bytes, attributes: None, content })
 }
 
 /// Forgets images that no change refers to, that are too old, or, the ones used longest ago first, that are too many;
@@ -132,7 +114,8 @@ pub(crate) fn total(connection: &Connection) -> Result<u64, Fault> {
     Ok(bytes.unsigned_abs())
 }
 
-/// Removes the files that no row speaks of, unless somebody is just adding one. Returns how many.
+/// Removes the files of images that no row speaks of, unless somebody is just adding one. What is no image stays, and so
+/// does what cannot be removed: the next sweep tries again. Returns how many went.
 pub(crate) fn tidy(connection: &Connection, places: &Places) -> Result<u64, Fault> {
     if !places.images.exists() && !places.earlier_images.exists() {
         return Ok(0);
@@ -146,13 +129,16 @@ pub(crate) fn tidy(connection: &Connection, places: &Places) -> Result<u64, Faul
     let mut statement = connection.prepare("SELECT digest FROM image WHERE content IS NULL")?;
     let known: HashSet<String> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
     let mut removed = 0;
-    let directories = [&places.images, &places.earlier_images].map(fs::read_dir);
-    for shelf in directories.into_iter().filter_map(Result::ok).flatten().filter_map(Result::ok) {
-        let Ok(entries) = fs::read_dir(shelf.path()) else { continue };
-        for entry in entries.filter_map(Result::ok) {
-            let is_known = entry.file_name().to_str().is_some_and(|name| known.contains(name));
-            if !is_known {
-                files::remove(&entry.path())?;
+    for images in [&places.images, &places.earlier_images] {
+        let shelves = fs::read_dir(images).into_iter().flatten().filter_map(Result::ok);
+        let entries = shelves.flat_map(|shelf| fs::read_dir(shelf.path())).flatten().filter_map(Result::ok);
+        for entry in entries {
+            let name = entry.file_name();
+            let is_unused = name.to_str().is_some_and(|name| {
+                let is_ours = path_of(images, name) == Some(entry.path()) || name.starts_with(UNFINISHED);
+                is_ours && !known.contains(name)
+            });
+            if is_unused && files::remove(&entry.path()).is_ok() {
                 removed += 1;
             }
         }
@@ -178,18 +164,9 @@ fn lock_file(places: &Places) -> io::Result<File> {
 }
 
 /// The file of an image. Only a digest becomes part of a path.
-fn path_of(images: &Path, digest: &str) -> Option<PathBuf> {
+pub(crate) fn path_of(images: &Path, digest: &str) -> Option<PathBuf> {
     let is_digest = digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit());
     is_digest.then(|| images.join(&digest[..2]).join(digest))
-}
-
-/// The image that a file holds, if there is one.
-fn shelved(places: &Places, digest: &str) -> io::Result<Option<Shelved>> {
-    let file = |images| path_of(images, digest).filter(|path| path.exists());
-    let found = file(&places.images).map(|path| (path, true));
-    let found = found.or_else(|| Some((file(&places.earlier_images)?, false)));
-    let Some((path, is_in_pieces)) = found else { return Ok(None) };
-    Ok(Some(Shelved { path, is_in_pieces, digest: digest.to_owned(), seal: Seal::of(places)? }))
 }
 
 /// Writes an image, so that it is whole and on the disk under its name, or not there at all.
@@ -197,7 +174,8 @@ fn write(images: &Path, seal: &Seal, image: &Image, content: &dyn Reopen) -> io:
     let Image { digest, bytes, .. } = image;
     let path = path_of(images, digest);
     let path = path.ok_or_else(|| io::Error::other("an image has no digest for a name"))?;
-    if fs::metadata(&path).is_ok_and(|known| known.len() == pieces::sealed_bytes(*bytes)) {
+    // What lies there under its name may have been damaged since, or be sealed with a key that is gone.
+    if File::open(&path).is_ok_and(|known| pieces::is_whole(seal, digest, *bytes, known)) {
         return Ok(());
     }
     let shelf = path.parent().unwrap_or(images);
@@ -245,56 +223,6 @@ impl<R: Read> Read for Digested<'_, R> {
     }
 }
 
-/// An image in a file of its own.
-struct Shelved {
-    path: PathBuf,
-    is_in_pieces: bool,
-    digest: String,
-    seal: Seal,
-}
-
-impl Reopen for Shelved {
-    fn open(&self) -> io::Result<Box<dyn Read + Send + '_>> {
-        let file = File::open(&self.path)?;
-        Ok(match self.is_in_pieces {
-            true => Box::new(pieces::Opened::new(&self.seal, &self.digest, file)?),
-            false => Box::new(self.seal.reader(&self.digest, file)),
-        })
-    }
-}
-
 fn sql_size(bytes: u64) -> i64 {
     i64::try_from(bytes).unwrap_or(i64::MAX)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_an_earlier_version_kept_is_still_read() {
-        let directory = tempfile::tempdir().unwrap();
-        let places = Places::in_dir(directory.path());
-        fs::create_dir(&places.run).unwrap();
-        let seal = Seal::of(&places).unwrap();
-        let text = b"kept ".repeat(100_000);
-        let digest = blake3::hash(&text).to_hex().to_string();
-        assert!(shelved(&places, &digest).unwrap().is_none());
-        let read = || {
-            let mut bytes = Vec::new();
-            let shelved = shelved(&places, &digest).unwrap().unwrap();
-            shelved.open().unwrap().read_to_end(&mut bytes).unwrap();
-            (shelved.is_in_pieces, bytes == text)
-        };
-        let mut earlier = text.clone();
-        seal.apply(&digest, &mut earlier);
-        let path = path_of(&places.earlier_images, &digest).unwrap();
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, earlier).unwrap();
-        assert_eq!(read(), (false, true));
-        let image =
-            Image { digest: digest.clone(), bytes: text.len() as u64, attributes: None, content: None };
-        write(&places.images, &seal, &image, &text).unwrap();
-        assert_eq!(read(), (true, true));
-    }
 }

@@ -9,7 +9,7 @@ use crate::end;
 use crate::fault::Fault;
 use crate::files::Places;
 use crate::store::Store;
-use crate::{images, paths, reconcile};
+use crate::{kept, paths, reconcile};
 
 /// How long a chain of undoing and undoing that is followed.
 const CHAIN_MAX: usize = 1000;
@@ -127,7 +127,7 @@ fn rows(connection: &Connection, places: &Places, call: &str) -> Result<Vec<(Sql
     while let Some(row) = rows.next()? {
         let image = |digest: usize, attributes: usize| -> Result<_, Fault> {
             let Some(digest) = row.get::<_, Option<String>>(digest)? else { return Ok(None) };
-            let mut image = images::find(connection, places, digest)?;
+            let mut image = kept::find(connection, places, digest)?;
             image.attributes =
                 row.get::<_, Option<String>>(attributes)?.map(|text| read(&text)).transpose()?;
             Ok(Some(image))
@@ -154,7 +154,7 @@ fn undoes(connection: &Connection, call: &str, path: &SqlValue) -> Result<Vec<Ca
 }
 
 /// The call that undid a change, unless that was undone in turn. Of one that did not complete, the file tells.
-fn undone_by(
+pub(crate) fn undone_by(
     connection: &Connection,
     places: &Places,
     call: &str,

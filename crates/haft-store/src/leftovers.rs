@@ -32,16 +32,14 @@ pub(crate) fn unfinished(outputs: &Path, process: &str, id: &OutputId) -> PathBu
     outputs.join(format!("{UNFINISHED}{process}-{id}"))
 }
 
-/// The files that may go. Those of `known` outputs are referred to.
+/// The files that may go. Those of `known` outputs are referred to. What cannot be looked at stays.
 pub(crate) fn find(places: &Places, known: &HashSet<String>, now_ms: i64) -> io::Result<Vec<Leftover>> {
     let outputs = &places.outputs;
     let mut census = Census::new(&places.run);
     let mut found = Vec::new();
-    for shelf in fs::read_dir(outputs)? {
-        let shelf = shelf?;
-        if shelf.file_type()?.is_dir() {
-            for entry in fs::read_dir(shelf.path())? {
-                let entry = entry?;
+    for shelf in fs::read_dir(outputs)?.filter_map(Result::ok) {
+        if shelf.file_type().is_ok_and(|kind| kind.is_dir()) {
+            for entry in fs::read_dir(shelf.path()).into_iter().flatten().filter_map(Result::ok) {
                 let name = entry.file_name();
                 let ours = name.to_str().is_some_and(|name| path_of(outputs, name) == Some(entry.path()));
                 if ours && !name.to_str().is_some_and(|name| known.contains(name)) && is_old(&entry, now_ms) {
@@ -60,9 +58,10 @@ pub(crate) fn find(places: &Places, known: &HashSet<String>, now_ms: i64) -> io:
     Ok(found)
 }
 
-/// Nothing if it has just gone.
+/// Nothing if it has just gone, or is no file.
 fn leftover(entry: &DirEntry) -> Option<Leftover> {
-    entry.metadata().ok().map(|metadata| Leftover { path: entry.path(), bytes: metadata.len() })
+    let metadata = entry.metadata().ok().filter(|metadata| !metadata.is_dir());
+    metadata.map(|metadata| Leftover { path: entry.path(), bytes: metadata.len() })
 }
 
 fn is_old(entry: &DirEntry, now_ms: i64) -> bool {

@@ -13,6 +13,7 @@ use crate::clock::now_ms;
 use crate::connection;
 use crate::fault::is_damage;
 use crate::files::{self, Places};
+use crate::kept;
 use crate::mark::Mark;
 use crate::migrate::{MIGRATIONS, Schema, migrate, schema, written_by};
 
@@ -102,6 +103,11 @@ pub enum Notice {
         /// What is left of the log, for a person to look at.
         kept: Option<PathBuf>,
     },
+    /// The key that what files held is sealed with is gone.
+    KeyLost {
+        /// Where it was.
+        key: PathBuf,
+    },
     /// A process died, and whether its call changed what it was about to change is unknown.
     OutcomeUnknown {
         /// The call.
@@ -129,6 +135,12 @@ impl fmt::Display for Notice {
                     None => Ok(()),
                 }
             }
+            Notice::KeyLost { key } => write!(
+                f,
+                "the key {} is gone, and without it changes made until now cannot be undone: put it back from a \
+                 backup; `haft doctor` says which calls that concerns, and new ones are kept with a new key",
+                key.display()
+            ),
             Notice::OutcomeUnknown { call, tool, .. } => write!(
                 f,
                 "{} {call} was interrupted, and whether it took effect is unknown; look before you repeat it",
@@ -200,6 +212,8 @@ fn ready(places: &Places) -> rusqlite::Result<Result<Connection, OpenError>> {
         Schema::Version(_) | Schema::Nothing => {
             connection.pragma_update(None, "journal_mode", "WAL")?;
             migrate(&mut connection, MIGRATIONS)?;
+            // Without it, what is lost with the key is told as damaged; that is all.
+            let _unnoted = kept::note_key(&connection, places);
             // The schema goes to the database itself, so that no damage to the log can take it away. Somebody who reads
             // meanwhile is in the way; then it goes there later.
             let _later = connection::cut_log(&mut connection);

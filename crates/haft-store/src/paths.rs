@@ -11,6 +11,10 @@ use crate::fault::Fault;
 use crate::files::Places;
 use crate::redact::{REDACTED, Redactor};
 use crate::seal::Seal;
+use crate::seal::keys::Keys;
+
+/// Stands before what tells a path from others.
+const FINGERPRINT: char = '#';
 
 /// A path as it is stored.
 pub(crate) struct StoredPath {
@@ -34,23 +38,25 @@ impl StoredPath {
         }
         let seal = Seal::of(places)?;
         let mut sealed = bytes_of(path).to_vec();
-        let name = format!("{shown}#{}", seal.fingerprint(&sealed));
+        let name = format!("{shown}{FINGERPRINT}{}", seal.fingerprint(&sealed));
         seal.apply(&name, &mut sealed);
         Ok(StoredPath { name: SqlValue::Text(name), sealed: Some(sealed) })
     }
 }
 
-/// The path itself. One that was stored when nothing was sealed, and lacks something, leads nowhere: it is relative.
+/// The path itself. One that lacks something, because it was stored when nothing was sealed or because the key is gone,
+/// leads nowhere: it is relative.
 pub(crate) fn exact(name: ValueRef<'_>, sealed: Option<Vec<u8>>, places: &Places) -> Result<PathBuf, Fault> {
     match (name, sealed) {
-        (ValueRef::Text(name), Some(mut bytes)) => {
-            Seal::of(places)?.apply(&String::from_utf8_lossy(name), &mut bytes);
-            Ok(path_of(&bytes))
+        (ValueRef::Text(name), Some(sealed)) => {
+            let name = String::from_utf8_lossy(name);
+            let opened = Keys::of(places)?.all().find_map(|seal| opened(seal, &name, &sealed));
+            Ok(opened.unwrap_or_else(|| nowhere(&name)))
         }
         (ValueRef::Text(name), None) => {
             let text = String::from_utf8_lossy(name);
             let is_whole = !text.contains(REDACTED);
-            Ok(if is_whole { &*text } else { text.trim_start_matches('/') }.into())
+            Ok(if is_whole { PathBuf::from(&*text) } else { nowhere(&text) })
         }
         (name, _) => Ok(shown(name)),
     }
@@ -63,6 +69,18 @@ pub(crate) fn shown(name: ValueRef<'_>) -> PathBuf {
         ValueRef::Blob(bytes) => path_of(bytes),
         ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_) => PathBuf::new(),
     }
+}
+
+fn nowhere(name: &str) -> PathBuf {
+    name.trim_start_matches('/').into()
+}
+
+/// The path that was sealed under a name, if that was done with this key.
+fn opened(seal: &Seal, name: &str, sealed: &[u8]) -> Option<PathBuf> {
+    let (_, fingerprint) = name.rsplit_once(FINGERPRINT)?;
+    let mut bytes = sealed.to_vec();
+    seal.apply(name, &mut bytes);
+    (seal.fingerprint(&bytes) == fingerprint).then(|| path_of(&bytes))
 }
 
 fn bytes_of(path: &Path) -> &[u8] {

@@ -185,7 +185,7 @@ impl Unsettled {
             let intent = change.intent();
             // What the journal does not keep must not be lost as long as it may be needed.
             let spared = match (interruption, &change.before) {
-                (Interruption::Unknown, Some(image)) if image.content.is_none() => Some(&image.digest),
+                (Interruption::Unknown, Some(image)) if !is_kept(image) => Some(&image.digest),
                 _ => None,
             };
             // What it left; what a step before left; and an earlier start may have died while putting it back.
@@ -266,7 +266,7 @@ fn left_beside(intent: &Intent) -> Vec<PathBuf> {
 }
 
 /// Puts back every file that holds what the call was to leave. What the journal did not keep, because it is too large,
-/// stands beside its file.
+/// or can no longer give back, stands beside its file.
 fn roll_back(changes: &[Change], restorer: &dyn Restorer) -> Interruption {
     for change in changes {
         let intent = change.intent();
@@ -275,7 +275,7 @@ fn roll_back(changes: &[Change], restorer: &dyn Restorer) -> Interruption {
             continue;
         }
         let whole = match &change.before {
-            Some(image) if image.content.is_none() => {
+            Some(image) if !is_kept(image) => {
                 let aside = left_beside(&intent)
                     .into_iter()
                     .find(|path| content(path).flatten().as_ref() == Some(&image.digest));
@@ -290,6 +290,13 @@ fn roll_back(changes: &[Change], restorer: &dyn Restorer) -> Interruption {
         }
     }
     Interruption::RolledBack
+}
+
+/// Whether the journal can give an image back.
+fn is_kept(image: &Image) -> bool {
+    let Some(Ok(content)) = image.content.as_ref().map(|content| content.open()) else { return false };
+    let mut hasher = blake3::Hasher::new();
+    hasher.update_reader(content).is_ok() && hasher.finalize().to_hex().as_str() == image.digest
 }
 
 /// What a file held, in a file beside it.

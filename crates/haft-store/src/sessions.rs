@@ -139,7 +139,11 @@ impl Store {
             })
             .await?;
         let shelf = self.0.places.outputs.clone();
-        let removed = off_thread(move || Ok(remove_files(&shelf, &outputs)?)).await;
+        let removed = off_thread(move || match remove_files(&shelf, &outputs).first() {
+            Some((path, why)) => Err(Fault::Said(format!("could not remove {}: {why}", path.display()))),
+            None => Ok(()),
+        })
+        .await;
         removed.map_err(|fault| {
             fault.into_error(format!("could not remove outputs from {}", self.0.places.outputs.display()))
         })?;

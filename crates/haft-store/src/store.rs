@@ -15,7 +15,7 @@ use crate::open::{self, Notice, OpenError};
 use crate::process::{self, Process};
 use crate::redact::Redactor;
 use crate::writer::{Durability, Writer};
-use crate::{reconcile, sweep};
+use crate::{kept, reconcile, sweep};
 
 /// What a store is opened with.
 #[derive(Clone)]
@@ -210,6 +210,8 @@ fn prepared(places: &Places, restorer: &dyn Restorer) -> Result<(Connection, Vec
     let (mut connection, mut notices) = open::database(places)?;
     let shrunk = Mark::open(places).check(&connection, places);
     notices.extend(shrunk.map_err(|error| failed(error.into()))?);
+    // What is damaged is found by what follows, too.
+    notices.extend(kept::missed_key(&connection, places).ok().flatten());
     match reconcile::all(&mut connection, places, restorer) {
         Ok(unknown) => {
             notices.extend(unknown);

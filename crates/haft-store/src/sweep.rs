@@ -2,8 +2,7 @@
 //! from those of calls that are under way.
 
 use std::collections::{HashMap, HashSet};
-use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use haft::{OutputId, StoreError};
@@ -38,6 +37,8 @@ pub struct Swept {
     pub leftovers: u64,
     /// The size of those of them that were to be outputs.
     pub leftovers_bytes: u64,
+    /// The files that could not be removed, with why. The next sweep tries again.
+    pub stuck: Vec<(PathBuf, String)>,
     /// How many images of files went; what they belong to can no longer be undone.
     pub images: u64,
     /// Their size.
@@ -130,9 +131,15 @@ pub(crate) struct Candidate {
     pub(crate) bytes: u64,
 }
 
-/// Removes the files of outputs whose rows are gone.
-pub(crate) fn remove_files(outputs: &Path, ids: &[String]) -> io::Result<()> {
-    ids.iter().filter_map(|id| path_of(outputs, id)).try_for_each(|path| files::remove(&path))
+/// Removes the files of outputs whose rows are gone. Says which stay; one that does keeps no other.
+pub(crate) fn remove_files(outputs: &Path, ids: &[String]) -> Vec<(PathBuf, String)> {
+    let files = ids.iter().filter_map(|id| path_of(outputs, id));
+    files.filter_map(|path| stuck(&path)).collect()
+}
+
+/// Removes a file, or says why it stays.
+fn stuck(path: &Path) -> Option<(PathBuf, String)> {
+    files::remove(path).err().map(|error| (path.to_owned(), error.to_string()))
 }
 
 /// The sessions whose outputs must stay: with one of a tree, the whole tree.
@@ -231,13 +238,17 @@ pub(crate) fn known(connection: &Connection) -> Result<HashSet<String>, Fault> {
 fn remove(places: &Places, plan: &[Candidate], known: &HashSet<String>, now_ms: i64) -> Result<Swept, Fault> {
     let mut swept = Swept::default();
     let ids: Vec<String> = plan.iter().map(|output| output.id.clone()).collect();
-    remove_files(&places.outputs, &ids)?;
+    swept.stuck = remove_files(&places.outputs, &ids);
     swept.bytes = plan.iter().map(|output| output.bytes).sum();
     swept.outputs = ids.iter().filter_map(|id| OutputId::parse(id).ok()).collect();
     for leftover in leftovers::find(places, known, now_ms)? {
-        files::remove(&leftover.path)?;
-        swept.leftovers += 1;
-        swept.leftovers_bytes += leftover.bytes;
+        match stuck(&leftover.path) {
+            Some(stuck) => swept.stuck.push(stuck),
+            None => {
+                swept.leftovers += 1;
+                swept.leftovers_bytes += leftover.bytes;
+            }
+        }
     }
     Ok(swept)
 }

@@ -1,8 +1,8 @@
 //! What the store holds, how large it is, and whether it is sound.
 
 use std::fs::{self, File};
-use std::io::Write;
-use std::path::PathBuf;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
 use haft::{CallId, StoreError};
 use rusqlite::Connection;
@@ -11,6 +11,7 @@ use crate::background::off_thread;
 use crate::clock::now_ms;
 use crate::connection;
 use crate::fault::Fault;
+use crate::files::Places;
 use crate::leftovers;
 use crate::store::Store;
 use crate::sweep;
@@ -129,31 +130,41 @@ impl Store {
     /// # Errors
     /// With what the disk says, where it does not take a little more.
     pub fn try_writing(&self) -> Result<(), StoreError> {
-        let data = &self.0.places.data;
-        // Another thread, or a process that another machine calls by the same number, may be trying too.
-        let tried = data.join(format!("trial-{}", CallId::mint()));
-        let written = File::create_new(&tried).and_then(|mut file| {
-            // Nothing is left of it, whatever happens.
-            fs::remove_file(&tried)?;
-            file.write_all(&vec![0; TRIAL_BYTES])?;
-            file.sync_data()
-        });
-        let what = || format!("nothing more can be written to {}; make room on its disk", data.display());
-        written.map_err(|error| StoreError::new(what(), error))
+        let Places { data, outputs, images, .. } = &self.0.places;
+        // The journal has a directory once something large was kept; it may be elsewhere, by a link, or somebody else's.
+        let directories = [data, outputs, images].into_iter().filter(|directory| directory.exists());
+        directories.into_iter().try_for_each(|directory| {
+            let what = || format!("nothing more can be written to {}", directory.display());
+            let advice = |error: &io::Error| match error.kind() {
+                io::ErrorKind::PermissionDenied => "see to its permissions",
+                io::ErrorKind::ReadOnlyFilesystem => "its disk can only be read",
+                _ => "make room on its disk",
+            };
+            write_trial(directory)
+                .map_err(|error| StoreError::new(format!("{}; {}", what(), advice(&error)), error))
+        })
     }
 
     fn set_aside(&self) -> Result<Vec<(PathBuf, u64)>, Fault> {
         let mut found = Vec::new();
-        for entry in fs::read_dir(&self.0.places.data)? {
-            let entry = entry?;
+        for entry in fs::read_dir(&self.0.places.data)?.filter_map(Result::ok) {
             let is_set_aside = entry.file_name().to_string_lossy().starts_with("haft.db.corrupt-");
-            if is_set_aside {
-                found.push((entry.path(), entry.metadata()?.len()));
-            }
+            // One that a person removes just now is none any more.
+            found.extend(entry.metadata().ok().filter(|_| is_set_aside).map(|now| (entry.path(), now.len())));
         }
         found.sort();
         Ok(found)
     }
+}
+
+/// Writes a file to the disk. Nothing is left of it, whatever happens.
+fn write_trial(directory: &Path) -> io::Result<()> {
+    // Another thread, or a process that another machine calls by the same number, may be trying too.
+    let tried = directory.join(format!("trial-{}", CallId::mint()));
+    let mut file = File::create_new(&tried)?;
+    fs::remove_file(&tried)?;
+    file.write_all(&vec![0; TRIAL_BYTES])?;
+    file.sync_data()
 }
 
 fn number(connection: &Connection, query: &str) -> Result<u64, Fault> {

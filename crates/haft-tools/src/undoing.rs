@@ -13,6 +13,10 @@ use haft::{CallId, Change, IMAGE_BYTES_KEPT, Image, Journal, Journaled, ToolErro
 use crate::blocking::blocking;
 use crate::workspace::{Draft, FileChange, Place, Workspace, WorkspaceError, difference, digest_of};
 
+/// Why a file is not found whose path was not given exactly.
+const PATH_LOST: &str =
+    "its path holds a secret and cannot be told any longer; `haft doctor` says whether a key is gone";
+
 /// What undoing some calls comes to.
 pub struct UndoPlan {
     /// The files that are taken back.
@@ -93,6 +97,10 @@ async fn plan_file(
         let name = place.as_ref().map_or_else(|| name.clone(), Place::shown);
         Trouble::Refused(Box::new(RefusedFile { place, name, why, diff }))
     };
+    if path.is_relative() {
+        // The journal gives exact paths; what is left of this one leads nowhere.
+        return Err(refused(None, PATH_LOST.to_owned(), String::new()));
+    }
     let place = match workspace.locate(path) {
         Ok(place) if place.real() == path => place,
         Ok(place) => {

@@ -1,5 +1,7 @@
 //! `haft doctor`: looks at everything haft depends on here, and says what is wrong.
 
+mod journal;
+
 use std::path::Path;
 
 use haft::visible;
@@ -20,14 +22,20 @@ struct Finding {
     about: &'static str,
     ok: bool,
     text: String,
+    /// What the text says, for programs.
+    facts: Option<Value>,
 }
 
 impl Finding {
     fn new(about: &'static str, result: Result<String, Failure>) -> Finding {
         match result {
-            Ok(text) => Finding { about, ok: true, text },
-            Err(failure) => Finding { about, ok: false, text: failure.message() },
+            Ok(text) => Finding::said(about, true, text),
+            Err(failure) => Finding::said(about, false, failure.message()),
         }
+    }
+
+    fn said(about: &'static str, ok: bool, text: String) -> Finding {
+        Finding { about, ok, text, facts: None }
     }
 }
 
@@ -50,17 +58,15 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal) -> Result<Exit, F
         Finding::new("rules", rules(&setting)),
         Finding::new("tools", tools(&setting).await),
         Finding::new("store", store(&setting)),
+        journal(&setting),
         sandbox(&setting),
         Finding::new("plugins", plugins(&setting)),
     ];
     findings.splice(0..0, fault);
     findings.extend(skills(&setting));
     findings.extend(servers(&setting));
-    findings.extend(setting.config.warnings().iter().map(|warning| Finding {
-        about: "warning",
-        ok: true,
-        text: warning.to_string(),
-    }));
+    let warnings = setting.config.warnings().iter();
+    findings.extend(warnings.map(|warning| Finding::said("warning", true, warning.to_string())));
     for finding in &mut findings {
         finding.text = setting.config.as_written(&finding.text);
     }
@@ -73,7 +79,10 @@ fn show(terminal: Terminal, findings: &[Finding]) -> Result<(), Failure> {
     if terminal.json {
         let findings: Vec<Value> = findings
             .iter()
-            .map(|finding| json!({ "about": finding.about, "ok": finding.ok, "text": finding.text }))
+            .map(|Finding { about, ok, text, facts }| match facts {
+                None => json!({ "about": about, "ok": ok, "text": text }),
+                Some(facts) => json!({ "about": about, "ok": ok, "text": text, "facts": facts }),
+            })
             .collect();
         return terminal.document(&json!({ "v": 1, "ok": sound, "findings": findings }));
     }
@@ -94,7 +103,7 @@ fn sandbox(setting: &Setting) -> Finding {
         Some("full-access" | "off") => "; switched off by the configuration",
         _ => "",
     };
-    Finding { about: "sandbox", ok: true, text: format!("{}{configured}", sandbox.report()) }
+    Finding::said("sandbox", true, format!("{}{configured}", sandbox.report()))
 }
 
 /// What would run the code of plugins in the embedded engine.
@@ -111,13 +120,13 @@ fn skills(setting: &Setting) -> Vec<Finding> {
     let found = crate::skills::of(setting).find();
     let names: Vec<&str> = found.skills.keys().map(String::as_str).collect();
     let names = if names.is_empty() { "none".to_owned() } else { visible(&names.join(", ")) };
-    let warnings = found.warnings.into_iter().map(|text| Finding { about: "warning", ok: true, text });
-    std::iter::once(Finding { about: "skills", ok: true, text: names }).chain(warnings).collect()
+    let warnings = found.warnings.into_iter().map(|text| Finding::said("warning", true, text));
+    std::iter::once(Finding::said("skills", true, names)).chain(warnings).collect()
 }
 
 /// The language servers that are found, and how to get those that are not but are for a file in the project's root.
 fn servers(setting: &Setting) -> Vec<Finding> {
-    let finding = |ok: bool, text: String| vec![Finding { about: "lsp", ok, text }];
+    let finding = |ok: bool, text: String| vec![Finding::said("lsp", ok, text)];
     let location = Location::open(setting, &ConsentArgs::default(), Mode::Rehearsal, Life::OneCall);
     let location = match location {
         Ok(location) => location,
@@ -152,7 +161,7 @@ fn servers(setting: &Setting) -> Vec<Finding> {
             let program = server.command.split(' ').next().unwrap_or_default();
             let how = if is_configured { "check lsp in the configuration" } else { server.install.as_str() };
             let text = format!("{} is missing ({program} was not found): {how}", server.name);
-            findings.push(Finding { about: "lsp", ok: !is_configured, text: visible(&text) });
+            findings.push(Finding::said("lsp", !is_configured, visible(&text)));
         }
     }
     findings
@@ -214,5 +223,17 @@ fn store(setting: &Setting) -> Result<String, Failure> {
             Ok(format!("{directory}, whole, {} calls, {} of outputs", usage.calls, size(usage.outputs_bytes)))
         }
         problems => Err(Failure::new(Exit::Defect, anyhow::anyhow!("{directory}: {}", problems.join("; ")))),
+    }
+}
+
+/// Whether what is kept to undo changes with can be given back.
+fn journal(setting: &Setting) -> Finding {
+    let health = open_store(setting).and_then(|store| Ok(store.journal_health()?));
+    match health {
+        Ok(health) => Finding {
+            facts: Some(journal::facts(&health)),
+            ..Finding::said("journal", health.is_whole(), visible(&journal::text(&health)))
+        },
+        Err(failure) => Finding::new("journal", Err(failure)),
     }
 }

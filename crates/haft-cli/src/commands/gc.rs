@@ -10,16 +10,31 @@ use crate::location::open_store;
 use crate::setting::Setting;
 use crate::terminal::Terminal;
 
-pub(crate) async fn run(globals: &Globals, terminal: Terminal, yes: bool) -> Result<Exit, Failure> {
+pub(crate) async fn run(
+    globals: &Globals,
+    terminal: Terminal,
+    yes: bool,
+    unreadable: bool,
+) -> Result<Exit, Failure> {
     let setting = Setting::load_anyway(globals, terminal)?;
     let store = open_store(&setting)?;
     let usage = store.usage()?;
     let data = store.data_dir().to_string_lossy().into_owned();
+    // What nobody can read any longer; with `yes` it is gone when it is told.
+    let given_up = match (unreadable, yes) {
+        (false, _) => None,
+        (true, true) => Some(store.forget_unreadable_images().await?),
+        (true, false) => Some(store.unreadable_images()?),
+    };
     let swept = match yes {
         true => Some((store.sweep(now_ms()).await?, store.compact().await?)),
         false => None,
     };
     store.close().await;
+    for (path, why) in swept.iter().flat_map(|(swept, _)| &swept.stuck) {
+        let path = visible(&path.to_string_lossy());
+        terminal.say(&format!("{} could not remove {path}: {why}", terminal.err().yellow("warning:")));
+    }
     if terminal.json {
         let set_aside: Vec<Value> = usage
             .set_aside
@@ -39,6 +54,7 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, yes: bool) -> Res
             "leftovers": { "count": usage.leftovers, "bytes": usage.leftovers_bytes },
             "sweepable": { "count": usage.sweepable, "bytes": usage.sweepable_bytes },
             "setAside": set_aside,
+            "unreadable": given_up.map(|(count, bytes)| json!({ "count": count, "bytes": bytes, "removed": yes })),
             "removed": swept.map(|(swept, compacted)| {
                 json!({
                     "count": swept.outputs.len(),
@@ -47,6 +63,7 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, yes: bool) -> Res
                     "leftoversBytes": swept.leftovers_bytes,
                     "images": swept.images,
                     "imagesBytes": swept.images_bytes,
+                    "stuck": swept.stuck.len(),
                     "compacted": compacted,
                 })
             }),
@@ -69,6 +86,14 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, yes: bool) -> Res
     for (path, bytes) in &usage.set_aside {
         terminal.line(&format!("  set aside {:>10}   {}", size(*bytes), visible(&path.to_string_lossy())))?;
     }
+    if let Some((count, bytes)) = given_up {
+        let what = if yes {
+            "given up; what they belong to cannot be undone"
+        } else {
+            "images that nobody can read"
+        };
+        terminal.line(&format!("  unreadable {:>9}   {count} {what}", size(bytes)))?;
+    }
     match swept {
         Some((swept, compacted)) => {
             let bytes = size(swept.bytes + swept.leftovers_bytes);
@@ -80,8 +105,12 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, yes: bool) -> Res
             let may_go = format!("{} outputs, {}", usage.sweepable, size(usage.sweepable_bytes));
             terminal
                 .line(&format!("may go: {may_go} (older than the retention time, or beyond its size)"))?;
-            if usage.sweepable + usage.leftovers > 0 {
-                terminal.note("remove them with: haft gc --yes");
+            match given_up {
+                Some((1.., _)) => terminal.note("give them up with: haft gc --unreadable --yes"),
+                Some((0, _)) | None if usage.sweepable + usage.leftovers > 0 => {
+                    terminal.note("remove them with: haft gc --yes");
+                }
+                Some((0, _)) | None => {}
             }
         }
     }

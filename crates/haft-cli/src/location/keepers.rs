@@ -1,6 +1,7 @@
 //! What keeps something beyond a call: the store, or for a rehearsal what forgets.
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use haft::permission::{GrantBook, MemoryGrants};
 use haft::{Journal, Memory, MemoryOutputs, MemoryRecorder, OutputStore, Recorder, ShortMemory};
@@ -13,6 +14,9 @@ use crate::models;
 use crate::searches;
 use crate::setting::Setting;
 use crate::trust::create_private;
+
+/// The notices that were said: a command that opens the store several times says each once.
+static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
 /// Whatever keeps something beyond a call.
 pub(super) struct Keepers {
@@ -87,7 +91,11 @@ pub(crate) fn open_store(setting: &Setting) -> Result<Store, Failure> {
         let _elsewhere = create_private(&directory);
     }
     for notice in notices {
-        setting.terminal.say(&format!("{} {notice}", setting.terminal.err().yellow("notice:")));
+        let notice = notice.to_string();
+        let is_new = SAID.lock().unwrap_or_else(PoisonError::into_inner).insert(notice.clone());
+        if is_new {
+            setting.terminal.say(&format!("{} {notice}", setting.terminal.err().yellow("notice:")));
+        }
     }
     Ok(store)
 }

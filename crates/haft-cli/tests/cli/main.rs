@@ -18,6 +18,7 @@ mod grants;
 mod helper;
 mod host;
 mod installed;
+mod journal;
 mod language_servers;
 mod models;
 mod outputs;

@@ -11,6 +11,7 @@ use std::io::{self, Read, Write};
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, MAX_TAG_LEN, NONCE_LEN, Nonce, UnboundKey};
 
 use super::Seal;
+use crate::kept::Trouble;
 
 /// The size of a piece, without its tag.
 const PIECE_BYTES: usize = 128 << 10;
@@ -61,7 +62,10 @@ pub(crate) struct Opened<R> {
 impl<R: Read> Opened<R> {
     pub(crate) fn new(seal: &Seal, digest: &str, mut from: R) -> io::Result<Opened<R>> {
         let mut salt = [0; SALT_BYTES];
-        from.read_exact(&mut salt)?;
+        from.read_exact(&mut salt).map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => damaged(),
+            _ => error,
+        })?;
         let (key, piece) = (key(seal, digest, &salt)?, Vec::with_capacity(PIECE_BYTES + TAG_BYTES));
         Ok(Opened { from, key, number: 0, piece, read: 0, is_last: false })
     }
@@ -71,9 +75,7 @@ impl<R: Read> Opened<R> {
         self.read = 0;
         (&mut self.from).take((PIECE_BYTES + TAG_BYTES) as u64).read_to_end(&mut self.piece)?;
         let opened = self.key.open_in_place(nonce(self.number), Aad::empty(), &mut self.piece);
-        let bytes = opened.map(|bytes| bytes.len()).map_err(|_| {
-            io::Error::new(io::ErrorKind::InvalidData, "what was kept is damaged, or was exchanged")
-        })?;
+        let bytes = opened.map(|bytes| bytes.len()).map_err(|_| damaged())?;
         self.piece.truncate(bytes);
         self.number += 1;
         self.is_last = bytes < PIECE_BYTES;
@@ -93,6 +95,17 @@ impl<R: Read> Read for Opened<R> {
         self.read += read;
         Ok(read)
     }
+}
+
+/// Whether a file holds this content, sealed, to its end. The tags vouch for every byte.
+pub(crate) fn is_whole(seal: &Seal, digest: &str, bytes: u64, from: impl Read) -> bool {
+    let opened =
+        Opened::new(seal, digest, from).and_then(|mut opened| io::copy(&mut opened, &mut io::sink()));
+    opened.is_ok_and(|found| found == bytes)
+}
+
+fn damaged() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, Trouble::Damaged)
 }
 
 fn key(seal: &Seal, digest: &str, salt: &[u8]) -> io::Result<LessSafeKey> {

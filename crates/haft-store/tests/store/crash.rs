@@ -9,7 +9,9 @@ use haft::{Call, CallId, Ended, Intent, Interruption, MessageId, Opened, Past, R
 use haft_store::{CallFilter, Notice, State, digest};
 use serde_json::json;
 
-use crate::support::{call, changing, completed, context, detail, open, open_noticing, whole_life};
+use crate::support::{
+    call, changing, completed, context, damage_images, detail, open, open_noticing, whole_life,
+};
 
 const DIRECTORY: &str = "HAFT_STORE_VICTIM";
 const DEED: &str = "HAFT_STORE_DEED";
@@ -204,14 +206,33 @@ fn the_files_tell_what_became_of_a_call() {
     assert_eq!(outcome("new", |scene| scene.write("new", "after")), (Interruption::Committed, 0));
 }
 
+/// The name under which what `a` held stands beside it.
+fn aside(scene: &Scene) -> String {
+    let digest = |text: &str| Some(haft_store::digest(text.as_bytes()));
+    let path = scene.dir.path().join("a");
+    let intent = haft::Intent { path, before: digest("before"), after: digest("after"), midway: None };
+    format!("{}-0", intent.temporary())
+}
+
+#[test]
+fn what_the_journal_can_no_longer_give_back_is_put_back_from_beside_the_file() {
+    let half = |scene: &Scene| {
+        scene.write("a", "after");
+        damage_images(&scene.data(), None);
+    };
+    let (interruption, notices, scene) = outcome_of("images", half);
+    assert_eq!((interruption, notices), (Interruption::Unknown, 1));
+    assert_eq!(fs::read_to_string(scene.dir.path().join("a")).unwrap(), "after", "no noise is put there");
+    let (interruption, notices, scene) = outcome_of("images", |scene| {
+        half(scene);
+        scene.write(&aside(scene), "before");
+    });
+    assert_eq!((interruption, notices), (Interruption::RolledBack, 0));
+    assert_eq!(fs::read_to_string(scene.dir.path().join("a")).unwrap(), "before");
+}
+
 #[test]
 fn what_only_stands_beside_its_file_is_put_back_or_left_there() {
-    let aside = |scene: &Scene| {
-        let digest = |text: &str| Some(haft_store::digest(text.as_bytes()));
-        let path = scene.dir.path().join("a");
-        let intent = haft::Intent { path, before: digest("before"), after: digest("after"), midway: None };
-        format!("{}-0", intent.temporary())
-    };
     let half = |scene: &Scene| {
         scene.write("a", "after");
         scene.write(&aside(scene), "before");

@@ -8,17 +8,7 @@ use haft::{Attributes, Call, CallId, Change, Image, Journal, Journaled, Recorder
 use haft_store::{JournalBounds, Store, StoreOptions};
 use serde_json::json;
 
-use crate::support::{call, changing, completed, data_of, fresh, image, open, options};
-
-/// A call that makes changes and completes.
-async fn made(store: &Store, session: &SessionId, changes: &[Change]) -> Call {
-    let call = call(session, "edit", json!({}));
-    store.called(&call).await.unwrap();
-    store.running(&call.context, None).await.unwrap();
-    store.acting(&call.context, changes).await.unwrap();
-    store.ended(&call.context, &completed("done")).await.unwrap();
-    call
-}
+use crate::support::{call, changing, completed, data_of, fresh, image, made, open, options};
 
 async fn journaled(store: &Store, call: &Call) -> Vec<Journaled> {
     store.changes(&call.context.call).await.unwrap()

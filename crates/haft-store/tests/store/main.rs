@@ -10,6 +10,7 @@ mod concurrency;
 mod consent;
 mod conversations;
 mod crash;
+mod damage;
 mod journal;
 mod opening;
 mod outputs;

@@ -103,6 +103,23 @@ pub(crate) async fn whole_life(store: &Store, call: &Call, ended: &Ended) {
     store.ended(&call.context, ended).await.unwrap();
 }
 
+/// A call that makes changes and completes.
+pub(crate) async fn made(store: &Store, session: &SessionId, changes: &[Change]) -> Call {
+    let call = call(session, "edit", serde_json::json!({}));
+    store.called(&call).await.unwrap();
+    store.running(&call.context, None).await.unwrap();
+    store.acting(&call.context, changes).await.unwrap();
+    store.ended(&call.context, &completed("done")).await.unwrap();
+    call
+}
+
+/// Damages an image that is in the database, or all of them, without changing their sizes.
+pub(crate) fn damage_images(data: &Path, digest: Option<&str>) {
+    let connection = rusqlite::Connection::open(data.join(haft_store::FILE)).unwrap();
+    let damage = "UPDATE image SET content = zeroblob(length(content)) WHERE coalesce(digest = ?1, 1)";
+    assert!(connection.execute(damage, [digest]).unwrap() > 0);
+}
+
 pub(crate) fn detail(store: &Store, id: &CallId) -> CallDetail {
     match store.call(id.as_str()).unwrap() {
         Lookup::One(detail) => *detail,
