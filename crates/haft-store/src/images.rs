@@ -14,6 +14,7 @@ use rusqlite::{Connection, params};
 use crate::fault::Fault;
 use crate::files::{self, Places};
 use crate::seal::{Seal, pieces};
+use crate::shelf::{Whole, earlier_path_of, path_of};
 use crate::store::JournalBounds;
 
 /// Larger images have files of their own.
@@ -32,13 +33,18 @@ pub(crate) fn needs_shelf(bounds: JournalBounds, images: &[Image]) -> bool {
 }
 
 /// Writes the large images to their files, on the disk.
-pub(crate) fn shelve(places: &Places, bounds: JournalBounds, images: &[Image]) -> io::Result<Adding> {
+pub(crate) fn shelve(
+    places: &Places,
+    bounds: JournalBounds,
+    images: &[Image],
+    whole: &Whole,
+) -> io::Result<Adding> {
     let lock = lock_file(places)?;
     lock.lock_shared()?;
     let seal = Seal::of(places)?;
     for image in images.iter().filter(|image| is_shelved(image) && bounds.admits(image)) {
         if let Some(content) = &image.content {
-            write(&places.images, &seal, image, &**content)?;
+            write(&places.images, &seal, image, &**content, whole)?;
         }
     }
     Ok(Adding { _lock: lock })
@@ -130,20 +136,26 @@ pub(crate) fn tidy(connection: &Connection, places: &Places) -> Result<u64, Faul
     let known: HashSet<String> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
     let mut removed = 0;
     for images in [&places.images, &places.earlier_images] {
-        let shelves = fs::read_dir(images).into_iter().flatten().filter_map(Result::ok);
-        let entries = shelves.flat_map(|shelf| fs::read_dir(shelf.path())).flatten().filter_map(Result::ok);
-        for entry in entries {
-            let name = entry.file_name();
-            let is_unused = name.to_str().is_some_and(|name| {
-                let is_ours = path_of(images, name) == Some(entry.path()) || name.starts_with(UNFINISHED);
-                is_ours && !known.contains(name)
-            });
-            if is_unused && files::remove(&entry.path()).is_ok() {
+        for (name, path) in listed(images) {
+            let places = [path_of(images, &name), earlier_path_of(images, &name)];
+            let is_ours = places.contains(&Some(path.clone())) || name.starts_with(UNFINISHED);
+            if is_ours && !known.contains(&name) && files::remove(&path).is_ok() {
                 removed += 1;
             }
         }
     }
     Ok(removed)
+}
+
+/// What lies in a directory of images, and in those that earlier versions made in it.
+fn listed(images: &Path) -> impl Iterator<Item = (String, PathBuf)> {
+    let entries = |directory: &Path| fs::read_dir(directory).into_iter().flatten().filter_map(Result::ok);
+    entries(images)
+        .flat_map(move |entry| match entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            true => entries(&entry.path()).collect(),
+            false => vec![entry],
+        })
+        .filter_map(|entry| Some((entry.file_name().into_string().ok()?, entry.path())))
 }
 
 impl JournalBounds {
@@ -163,27 +175,16 @@ fn lock_file(places: &Places) -> io::Result<File> {
     files::private_file_or_existing(&places.run.join("images"))
 }
 
-/// The file of an image. Only a digest becomes part of a path.
-pub(crate) fn path_of(images: &Path, digest: &str) -> Option<PathBuf> {
-    let is_digest = digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit());
-    is_digest.then(|| images.join(&digest[..2]).join(digest))
-}
-
 /// Writes an image, so that it is whole and on the disk under its name, or not there at all.
-fn write(images: &Path, seal: &Seal, image: &Image, content: &dyn Reopen) -> io::Result<()> {
+fn write(images: &Path, seal: &Seal, image: &Image, content: &dyn Reopen, whole: &Whole) -> io::Result<()> {
     let Image { digest, bytes, .. } = image;
     let path = path_of(images, digest);
     let path = path.ok_or_else(|| io::Error::other("an image has no digest for a name"))?;
     // What lies there under its name may have been damaged since, or be sealed with a key that is gone.
-    if File::open(&path).is_ok_and(|known| pieces::is_whole(seal, digest, *bytes, known)) {
+    if whole.holds(&path, seal, digest, *bytes) {
         return Ok(());
     }
-    let shelf = path.parent().unwrap_or(images);
-    if !shelf.exists() {
-        files::private_dir(shelf)?;
-        files::sync_dir(images)?;
-    }
-    let unfinished = shelf.join(format!("{UNFINISHED}{}", haft::CallId::mint()));
+    let unfinished = images.join(format!("{UNFINISHED}{}", haft::CallId::mint()));
     let written = (|| {
         let mut file = files::private_file(&unfinished)?;
         match content.in_memory() {
@@ -200,7 +201,9 @@ fn write(images: &Path, seal: &Seal, image: &Image, content: &dyn Reopen) -> io:
         }
         file.sync_all()?;
         fs::rename(&unfinished, &path)?;
-        files::sync_dir(shelf)
+        files::sync_dir(images)?;
+        whole.note(&file, seal, digest);
+        Ok(())
     })();
     if written.is_err() {
         // What stays is tidied up later.

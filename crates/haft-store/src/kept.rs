@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,10 +11,10 @@ use rusqlite::{Connection, OptionalExtension, Row};
 
 use crate::fault::Fault;
 use crate::files::Places;
-use crate::images::path_of;
 use crate::open::Notice;
 use crate::seal::keys::Keys;
 use crate::seal::{Seal, pieces};
+use crate::shelf::{earlier_path_of, path_of};
 
 /// What is read of an image before its content.
 pub(crate) const COLUMNS: &str = "digest, bytes, length(content),
@@ -179,19 +180,22 @@ impl Kept {
 
     /// The file of the image, with as many bytes as it should have.
     fn shelved(&self, places: &Places, seal: &Seal) -> Result<Shelved, Trouble> {
-        let file = |images| path_of(images, &self.digest).ok_or(Trouble::Damaged);
-        let (file, earlier) = (file(&places.images)?, file(&places.earlier_images)?);
-        let found = size(&file)?.map(|size| (&file, size, true));
-        let found = match found {
-            None => size(&earlier)?.map(|size| (&earlier, size, false)),
-            found => found,
-        };
+        let file = path_of(&places.images, &self.digest).ok_or(Trouble::Damaged)?;
+        let earlier = |images, is_in_pieces| Some((earlier_path_of(images, &self.digest)?, is_in_pieces));
+        let earlier = [earlier(&places.images, true), earlier(&places.earlier_images, false)];
+        let mut found = None;
+        for (path, is_in_pieces) in iter::once((file.clone(), true)).chain(earlier.into_iter().flatten()) {
+            if let Some(size) = size(&path)? {
+                found = Some((path, size, is_in_pieces));
+                break;
+            }
+        }
         let Some((path, size, is_in_pieces)) = found else { return Err(Trouble::Missing { file }) };
         let expected = if is_in_pieces { pieces::sealed_bytes(self.bytes) } else { self.bytes };
         if size != expected {
             return Err(Trouble::Damaged);
         }
-        let (path, digest, seal) = (path.clone(), self.digest.clone(), seal.clone());
+        let (digest, seal) = (self.digest.clone(), seal.clone());
         Ok(Shelved { path, is_in_pieces, digest, seal })
     }
 
@@ -305,7 +309,7 @@ mod tests {
         kit.insert(&digests[0], texts[0].len(), Some(&sealed[0]));
         for (at, images) in [(1, &kit.places.earlier_images), (2, &kit.places.images)] {
             kit.insert(&digests[at], texts[at].len(), None);
-            let path = path_of(images, &digests[at]).unwrap();
+            let path = earlier_path_of(images, &digests[at]).unwrap();
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             let mut file = File::create(path).unwrap();
             match at {

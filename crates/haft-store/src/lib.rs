@@ -30,6 +30,7 @@ mod paths;
 mod images;
 mod kept;
 mod seal;
+mod shelf;
 mod sweep;
 mod leftovers;
 mod grants;

@@ -112,7 +112,11 @@ impl Recorder for Store {
             // was to be changed by a call that then did not begin.
             let shelving = async {
                 match images::needs_shelf(bounds, &images) {
-                    true => off_thread(move || Ok(images::shelve(&shelf, bounds, &images)?)).await.map(Some),
+                    true => {
+                        let shared = self.0.clone();
+                        let shelve = move || Ok(images::shelve(&shelf, bounds, &images, &shared.whole)?);
+                        off_thread(shelve).await.map(Some)
+                    }
                     false => Ok(None),
                 }
             };

@@ -14,6 +14,7 @@ use crate::mark::Mark;
 use crate::open::{self, Notice, OpenError};
 use crate::process::{self, Process};
 use crate::redact::Redactor;
+use crate::shelf::Whole;
 use crate::writer::{Durability, Writer};
 use crate::{kept, reconcile, sweep};
 
@@ -84,6 +85,7 @@ pub(crate) struct Shared {
     pub(crate) restorer: Arc<dyn Restorer>,
     /// Calls that are about to change something; their ends go to the disk.
     acting: Mutex<HashSet<CallId>>,
+    pub(crate) whole: Whole,
 }
 
 impl Store {
@@ -112,6 +114,7 @@ impl Store {
             journal: options.journal,
             restorer: options.restorer,
             acting: Mutex::default(),
+            whole: Whole::default(),
         };
         Ok((Store(Arc::new(shared)), notices))
     }
