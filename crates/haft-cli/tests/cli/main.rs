@@ -20,6 +20,7 @@ mod host;
 mod installed;
 mod language_servers;
 mod models;
+mod named_programs;
 mod outputs;
 mod own_data;
 mod permissions;
