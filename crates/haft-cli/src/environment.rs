@@ -4,7 +4,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use haft_sandbox::{HostGrant, Level};
+use haft::secrets::without_secrets;
+use haft_sandbox::{HostGrant, Level, NoHost};
 use haft_store::is_secret_variable;
 use haft_tools::web::Proxies;
 use haft_tools::{Confinement, OwnPrograms, Processes, ProfileName};
@@ -144,7 +145,10 @@ fn confinement(setting: &Setting) -> Result<Confinement, Failure> {
         profile,
         writable: words.writable.into_iter().map(absolute).collect(),
         network: words.network,
-        hosts: hosts.map_err(|error| Failure::usage(format_args!("sandbox.hosts: {error}")))?,
+        hosts: hosts.map_err(|NoHost(text)| {
+            let error = NoHost(without_secrets(&text));
+            Failure::usage(format_args!("sandbox.hosts: {error}"))
+        })?,
         memory_bytes: words.memory_bytes,
     })
 }

@@ -37,6 +37,20 @@ impl Paths {
         self.cache.join("plugins")
     }
 
+    /// Where git looks for what is configured for every repository.
+    pub(crate) fn of_git(&self, env: &Env) -> Vec<PathBuf> {
+        let system = env.absolute("GIT_CONFIG_SYSTEM").unwrap_or_else(|| PathBuf::from("/etc/gitconfig"));
+        let in_home = |path: &str| Some(self.home.as_ref()?.join(path));
+        let xdg = || env.absolute("XDG_CONFIG_HOME").or_else(|| in_home(".config"));
+        let global = match env.absolute("GIT_CONFIG_GLOBAL") {
+            Some(only) => vec![only],
+            None => {
+                xdg().map(|dir| dir.join("git/config")).into_iter().chain(in_home(".gitconfig")).collect()
+            }
+        };
+        std::iter::once(system).chain(global).collect()
+    }
+
     /// Where the person's own configuration lies, all of which is believed.
     pub(crate) fn configuration(&self) -> Vec<PathBuf> {
         std::iter::once(&self.config).chain(&self.opencode).cloned().collect()
@@ -170,6 +184,22 @@ mod tests {
         assert_eq!(chosen.opencode, Some("/c/opencode".into()));
         assert_eq!(chosen.cache, Path::new("/home/ada/.cache/haft"));
         assert_eq!(chosen.state, Path::new("/home/ada/.local/state/haft"));
+    }
+
+    #[test]
+    fn the_configuration_of_git_is_where_git_looks_for_it() {
+        for (variables, expected) in [
+            (vec![], vec!["/etc/gitconfig", "/home/ada/.config/git/config", "/home/ada/.gitconfig"]),
+            (
+                vec![("XDG_CONFIG_HOME", "/c")],
+                vec!["/etc/gitconfig", "/c/git/config", "/home/ada/.gitconfig"],
+            ),
+            (vec![("GIT_CONFIG_GLOBAL", "/g"), ("GIT_CONFIG_SYSTEM", "/s")], vec!["/s", "/g"]),
+        ] {
+            let env: Env = [("HOME", "/home/ada")].into_iter().chain(variables).collect();
+            let found = Paths::from_env(&env).unwrap().of_git(&env);
+            assert_eq!(found, expected.into_iter().map(PathBuf::from).collect::<Vec<_>>());
+        }
     }
 
     #[test]

@@ -113,7 +113,7 @@ fn rejected(setting: &Setting, rejection: &Rejection) -> Value {
     if let Some(rule) = rule {
         error["rule"] = json!({
             "permission": rule.action.as_str(),
-            "pattern": setting.config.as_written(rule.resource.as_str()),
+            "pattern": setting.config.as_written(&rule.told_resource()),
             "action": rule.effect.as_str(),
             "layer": rule.origin.layer.to_string(),
             "source": rule.origin.to_string(),

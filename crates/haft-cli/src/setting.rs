@@ -153,6 +153,7 @@ impl Setting {
         Guarding {
             home: self.paths.home.clone(),
             configuration,
+            of_git: self.paths.of_git(&self.env),
             believed: self.trusted.directories().cloned().collect(),
         }
     }

@@ -53,6 +53,11 @@ pub(crate) struct Below {
     pub(crate) is_all: bool,
 }
 
+/// The working trees that git looks into from one, itself first.
+pub fn working_trees(root: &Path) -> Vec<PathBuf> {
+    reached(root).into_iter().map(|tree| tree.path).collect()
+}
+
 /// All that are reached from a working tree, itself first.
 pub(crate) fn reached(root: &Path) -> Vec<Tree> {
     let mut waiting = VecDeque::from([root.to_owned()]);

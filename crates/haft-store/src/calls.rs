@@ -38,7 +38,7 @@ impl NewCall {
         let input = match &call.input {
             Input::Json(value) => Input::Json(redactor.redact_json(value)),
             Input::Malformed { text, problem } => {
-                Input::Malformed { text: redactor.owned(text), problem: redactor.owned(problem) }
+                Input::Malformed { text: redactor.owned_command(text), problem: redactor.owned(problem) }
             }
         };
         let digest = input_digest(&input);

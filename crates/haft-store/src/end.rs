@@ -28,13 +28,13 @@ impl End {
     pub(crate) fn of(ended: &Ended, redactor: &Redactor) -> Result<End, Fault> {
         let record = wire::encode(ended, redactor)?;
         let error = |reason, error: String| {
-            let error = redactor.owned(&error).chars().take(ERROR_CHARS_MAX).collect();
+            let error = redactor.owned_command(&error).chars().take(ERROR_CHARS_MAX).collect();
             ("error", Some(reason), String::new(), Some(error))
         };
         let (state, reason, title, error) = match ended {
             Ended::Settled(settlement) => match &**settlement {
                 Settlement::Completed(completed) => {
-                    ("completed", None, redactor.owned(&completed.title), None)
+                    ("completed", None, redactor.owned_command(&completed.title), None)
                 }
                 Settlement::Rejected(rejection) => error(Rejection::kind(rejection), rejection.to_string()),
             },

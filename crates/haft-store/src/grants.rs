@@ -32,7 +32,7 @@ impl GrantBook for Store {
     fn keep<'a>(&'a self, grants: &'a [Grant]) -> BoxFuture<'a, Result<(), StoreError>> {
         let (project, at) = (self.0.project.clone(), now_ms());
         let clean = |grant: &Grant| {
-            let resource = self.0.redactor.owned(grant.resource.as_str());
+            let resource = self.0.redactor.owned_command(grant.resource.as_str());
             (grant.clone(), self.0.redactor.owned(grant.action.as_str()), resource)
         };
         let grants: Vec<_> = grants.iter().map(clean).collect();

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
+use haft::secrets::{command_places, credential_places};
 use serde_json::{Map, Value};
 
 /// What stands where a secret stood.
@@ -23,6 +24,17 @@ const LEARNT_MAX: usize = 1024;
 
 /// Values up to this length are searched for in the quickest way; few secrets are longer.
 const QUICK_BYTES_MAX: usize = 4096;
+
+/// Fields whose texts are command lines, or are shown like one: in inputs of tools, and in what is asked of people.
+const COMMANDS: &[&str] =
+    &["always", "args", "argv", "cmd", "command", "commands", "detail", "patterns", "script", "title"];
+
+/// What a text is, which decides what is looked for in it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Text,
+    Command,
+}
 
 /// Takes secrets out of texts. Cloning it is cheap, and what one clone learns all of them know.
 #[derive(Clone, Default)]
@@ -96,26 +108,48 @@ impl Redactor {
         self.redact_counting(text).text
     }
 
-    /// Takes the secrets out of every text in a JSON value, keys among them.
+    /// Takes the secrets out of a command line, those among them that its options and variables are given.
+    pub fn redact_command<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.redact_as(Kind::Command, text).text
+    }
+
+    /// Takes the secrets out of every text in a JSON value, keys among them. Fields with the usual names of command lines
+    /// are looked at as such.
     pub fn redact_json(&self, value: &Value) -> Value {
+        self.redact_value(Kind::Text, value)
+    }
+
+    fn redact_value(&self, kind: Kind, value: &Value) -> Value {
         match value {
-            Value::String(text) => Value::String(self.owned(text)),
-            Value::Array(items) => items.iter().map(|item| self.redact_json(item)).collect(),
+            Value::String(text) => Value::String(self.redact_as(kind, text).text.into_owned()),
+            Value::Array(items) => items.iter().map(|item| self.redact_value(kind, item)).collect(),
             Value::Object(fields) => Value::Object(self.redact_fields(fields)),
             Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
         }
     }
 
     pub(crate) fn redact_fields(&self, fields: &Map<String, Value>) -> Map<String, Value> {
-        fields.iter().map(|(key, value)| (self.owned(key), self.redact_json(value))).collect()
+        let clean = |(key, value): (&String, &Value)| {
+            let kind = if COMMANDS.contains(&key.as_str()) { Kind::Command } else { Kind::Text };
+            (self.owned(key), self.redact_value(kind, value))
+        };
+        fields.iter().map(clean).collect()
     }
 
     pub(crate) fn owned(&self, text: &str) -> String {
         self.redact(text).into_owned()
     }
 
+    pub(crate) fn owned_command(&self, text: &str) -> String {
+        self.redact_command(text).into_owned()
+    }
+
     pub(crate) fn redact_counting<'t>(&self, text: &'t str) -> Redacted<'t> {
-        let mut redacted = self.once(text);
+        self.redact_as(Kind::Text, text)
+    }
+
+    fn redact_as<'t>(&self, kind: Kind, text: &'t str) -> Redacted<'t> {
+        let mut redacted = self.once(kind, text);
         let overlapping: Vec<Arc<Known>> = self.known().filter(|known| known.may_overlap_mark).collect();
         if overlapping.is_empty() || redacted.places == 0 {
             return redacted;
@@ -124,7 +158,7 @@ impl Redactor {
             if !overlapping.iter().any(|known| known.values.is_match(&*redacted.text)) {
                 return redacted;
             }
-            let again = self.once(&redacted.text);
+            let again = self.once(kind, &redacted.text);
             redacted = Redacted {
                 places: redacted.places + again.places,
                 text: Cow::Owned(again.text.into_owned()),
@@ -134,8 +168,13 @@ impl Redactor {
         Redacted { text: Cow::Borrowed(REDACTED), places: redacted.places }
     }
 
-    fn once<'t>(&self, text: &'t str) -> Redacted<'t> {
+    fn once<'t>(&self, kind: Kind, text: &'t str) -> Redacted<'t> {
         let mut found = patterns::find(text);
+        let given = match kind {
+            Kind::Text => credential_places(text),
+            Kind::Command => command_places(text),
+        };
+        found.extend(given.into_iter().map(|place| (place.start, place.end)));
         for known in self.known() {
             found.extend(find_overlapping(&known.values, text));
         }

@@ -71,19 +71,23 @@ impl Pen<'_> {
         self.redactor.owned(text)
     }
 
+    /// A command line, or what is shown like one.
+    fn command(&self, text: &str) -> String {
+        self.redactor.owned_command(text)
+    }
+
     fn texts(&self, texts: &[String]) -> Vec<String> {
         texts.iter().map(|text| self.text(text)).collect()
     }
 
     fn json(&self, value: &Value) -> Result<Value, Fault> {
-        match depth_exceeds(value, DEPTH_MAX) {
-            true => Err(Fault::Said(format!("the output is nested deeper than {DEPTH_MAX} levels"))),
-            false => Ok(self.redactor.redact_json(value)),
-        }
+        shallow(value)?;
+        Ok(self.redactor.redact_json(value))
     }
 
     fn fields(&self, fields: &Map<String, Value>) -> Result<Map<String, Value>, Fault> {
-        fields.iter().map(|(key, value)| Ok((self.text(key), self.json(value)?))).collect()
+        fields.values().try_for_each(shallow)?;
+        Ok(self.redactor.redact_fields(fields))
     }
 
     /// Sets bytes apart. What is text is redacted like any other.
@@ -95,6 +99,13 @@ impl Pen<'_> {
         let digest = digest(&bytes);
         self.media.push(Media { digest: digest.clone(), mime: mime.to_owned(), bytes });
         digest
+    }
+}
+
+fn shallow(value: &Value) -> Result<(), Fault> {
+    match depth_exceeds(value, DEPTH_MAX) {
+        true => Err(Fault::Said(format!("the output is nested deeper than {DEPTH_MAX} levels"))),
+        false => Ok(()),
     }
 }
 
@@ -179,7 +190,7 @@ struct CompletedRecord {
 impl CompletedRecord {
     fn of(completed: &Completed, pen: &mut Pen<'_>) -> Result<CompletedRecord, Fault> {
         Ok(CompletedRecord {
-            title: pen.text(&completed.title),
+            title: pen.command(&completed.title),
             content: completed.content.iter().map(|part| ContentRecord::of(part, pen)).collect(),
             structured: pen.json(&completed.structured)?,
             metadata: pen.fields(&completed.metadata)?,

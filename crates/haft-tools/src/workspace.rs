@@ -17,6 +17,8 @@ mod draft;
 mod error;
 mod file;
 mod fold;
+mod git_config;
+mod git_programs;
 mod guarded;
 mod hooks_path;
 mod image;

@@ -4,7 +4,6 @@ use std::fmt;
 
 use crate::codec::Issue;
 use crate::permission::{Effect, Rule};
-use crate::secrets::without_secrets;
 
 /// An error of any type.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -139,7 +138,7 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// A rule as a model is told of it, which need not know the secrets that somebody wrote into one.
+/// A rule as a model is told of it.
 fn told(rule: &Rule) -> String {
-    format!("{} {:?}: {}", rule.action, without_secrets(rule.resource.as_str()), rule.effect)
+    format!("{} {:?}: {}", rule.action, rule.told_resource(), rule.effect)
 }

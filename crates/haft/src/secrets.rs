@@ -1,7 +1,12 @@
 //! Secrets within a text as people write it: command lines, headers and addresses. What they are given to is told by the
 //! same names as everywhere.
 
+mod address;
+mod command;
+mod header;
 mod names;
+mod programs;
+mod words;
 
 use std::ops::Range;
 
@@ -27,18 +32,40 @@ const QUOTES: &[char] = &['"', '\'', '`', '\\'];
 pub fn without_secrets(text: &str) -> String {
     let given = given_place(text).filter(|place| text[place.clone()].contains(char::is_alphanumeric));
     let before = &text[..given.as_ref().map_or(text.len(), |given| given.start)];
-    let mut shown = String::with_capacity(text.len());
-    let mut at = 0;
-    for user in user_places(before) {
-        shown.push_str(&before[at..user.start]);
-        shown.push_str(MASK);
-        at = user.end;
-    }
-    shown.push_str(&before[at..]);
-    if given.is_some() {
-        shown.push_str(MASK);
-    }
-    shown
+    let shown = masked(before, user_places(before));
+    if given.is_some() { shown + MASK } else { shown }
+}
+
+/// A command, an address or the like without the secrets in it, and otherwise as it is.
+pub fn command_without_secrets(text: &str) -> String {
+    masked(text, command_places(text))
+}
+
+/// Where in any text stands what can be nothing but a credential, in order and apart from each other: who reaches an
+/// address with a password, and what headers carry.
+pub fn credential_places(text: &str) -> Vec<Range<usize>> {
+    at_colons(text, |_| None)
+}
+
+/// The same in a command line, with what its options and variables are given. Unlike [`given_place`] this knows how far a
+/// secret goes, and leaves alone what it does not know.
+pub fn command_places(text: &str) -> Vec<Range<usize>> {
+    let mut found = at_colons(text, |colon| command::field_at(text, colon));
+    found.extend(command::places(text));
+    merged(found)
+}
+
+/// Places in order and apart from each other; those that overlap become one.
+pub fn merged(mut places: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    places.sort_by_key(|place| place.start);
+    places.dedup_by(|next, before| {
+        let overlaps = next.start < before.end;
+        if overlaps {
+            before.end = before.end.max(next.end);
+        }
+        overlaps
+    });
+    places
 }
 
 /// Whether a word names a secret, or is an option that is followed by one. A pattern such as `*.key` names files.
@@ -81,6 +108,66 @@ pub fn name_words(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
         start..start + word.trim_end_matches(|c| !is_part(c)).len()
     });
     words.filter(|word| !word.is_empty())
+}
+
+/// Credentials that are found by their colon, and what else one may show. What was found is not looked at again.
+fn at_colons(text: &str, further: impl Fn(usize) -> Option<Range<usize>>) -> Vec<Range<usize>> {
+    let mut found: Vec<Range<usize>> = Vec::new();
+    for (colon, _) in text.match_indices(':') {
+        if found.last().is_some_and(|last| colon < last.end) {
+            continue;
+        }
+        let after = colon + 1;
+        let place = match text[after..].strip_prefix("//") {
+            Some(address) => {
+                address::user_of(address).map(|user| after + 2 + user.start..after + 2 + user.end)
+            }
+            None => header::credential_at(text, colon).or_else(|| further(colon)),
+        };
+        found.extend(place);
+    }
+    found
+}
+
+/// A text with a mark in each of some places, which are in order.
+fn masked(text: &str, places: Vec<Range<usize>>) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut at = 0;
+    for place in places {
+        shown.push_str(&text[at..place.start]);
+        shown.push_str(MASK);
+        at = place.end;
+    }
+    shown + &text[at..]
+}
+
+/// The name that stands before a place; what is longer than this is none.
+fn name_before(text: &str, end: usize, bytes_max: usize) -> &str {
+    let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    let before = text.as_bytes()[..end].iter().rev();
+    let length = before.take(bytes_max + 1).take_while(is_part).count();
+    &text[end - length..end]
+}
+
+/// A place without the quotes around it.
+fn inside(text: &str, place: Range<usize>) -> Range<usize> {
+    let word = &text[place.clone()];
+    let quoted = ['"', '\''].iter().find_map(|quote| word.strip_prefix(*quote)?.strip_suffix(*quote));
+    match quoted {
+        Some(quoted) => place.start + 1..place.start + 1 + quoted.len(),
+        None => place,
+    }
+}
+
+/// Whether a value only says where the secret comes from, or that it was left out.
+fn is_reference(value: &str) -> bool {
+    let value = value.trim_start_matches(QUOTES);
+    let is_variable =
+        |rest: &str| rest.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '_' | '{' | '('));
+    let begins = ["<", "{env:", "{file:", "{{", "%s", "%(", "[redacted]", MASK];
+    !value.contains(char::is_alphanumeric)
+        || value.strip_prefix('$').is_some_and(is_variable)
+        || begins.iter().any(|begin| value.starts_with(begin))
 }
 
 fn user_place(word: &str) -> Option<Range<usize>> {
@@ -132,83 +219,4 @@ fn value_after<'t>(text: &'t str, place: &Range<usize>) -> Option<&'t str> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_given_to_a_secret_is_found() {
-        for (before, given) in [
-            ("f --token ", "hunter2"),
-            ("f --token ", "hunter2 *"),
-            ("mysql -p ", "hunter2"),
-            ("mysql -p", "hunter2 x"),
-            ("curl -u", "me:hunter2 x"),
-            ("curl -u ", "me:hunter2"),
-            ("f --password=", "hunter2"),
-            ("f --password=\"", "hunter 2\""),
-            ("curl -H 'X-Team: ", "hunter2'"),
-            ("API_KEY=", "hunter2 make *"),
-            ("team=", "hunter2 make *"),
-            ("env A=", "hunter2 make"),
-            ("https://h/?a=1&api_key=", "hunter2"),
-            ("Authorization: ", "Bearer hunter2"),
-            ("Bearer ", "hunter2"),
-            ("Cookie: ", "a=hunter2"),
-            ("{\\\"apiKey\\\": \\\"", "hunter2\\\"}"),
-        ] {
-            let text = format!("{before}{given}");
-            let first = given_place(&text).map(|place| &text[place]);
-            let is_whole = first.is_some_and(|first| first.ends_with(given));
-            assert!(is_whole, "{text}: {first:?}");
-        }
-    }
-
-    #[test]
-    fn what_is_given_to_nothing_secret_is_not() {
-        for text in [
-            "git push *",
-            "find . -print -path x",
-            "cargo test --all-targets -- -D warnings",
-            "https://h/mcp?a=1",
-            "src/*.key",
-            "the token is elsewhere",
-            "--token",
-            "--token-file x",
-            "",
-        ] {
-            assert_eq!(given_place(text), None, "{text}");
-        }
-    }
-
-    #[test]
-    fn a_text_is_told_without_them() {
-        for (text, told) in [
-            ("curl --token hunter2 *", "curl --token …"),
-            ("API_KEY=hunter2 make *", "API_KEY=…"),
-            ("curl https://me:hunter2@host/x -u me:hunter3", "curl https://…@host/x -u …"),
-            ("me:key=hunter2@host", "me:key=…"),
-            ("cargo test -p *", "cargo test -p *"),
-            ("src/**/*.key", "src/**/*.key"),
-            ("", ""),
-        ] {
-            assert_eq!(without_secrets(text), told);
-        }
-    }
-
-    #[test]
-    fn who_reaches_an_address_is_found() {
-        for (text, user) in [
-            ("x https://hunter2@host/y", "hunter2"),
-            ("https://hunter2:x-oauth-basic@host", "hunter2:x-oauth-basic"),
-            ("https://me:hun/ter@2@host", "me:hun/ter@2"),
-            ("redis://:hunter2@host", ":hunter2"),
-            ("me:hunter2@host", "hunter2"),
-        ] {
-            let found: Vec<&str> = user_places(text).into_iter().map(|place| &text[place]).collect();
-            assert_eq!(found, [user], "{text}");
-        }
-        for text in ["https://host/@scope/x", "git@host:a/b", "x@1.2", "https://host", "@", "://@"] {
-            assert!(user_places(text).is_empty(), "{text}");
-        }
-    }
-}
+mod tests;

@@ -7,7 +7,7 @@ mod plain;
 
 use std::ops::Range;
 
-use haft::secrets::{given_place, is_secret_name, is_secret_word, name_words, user_places};
+use haft::secrets::{given_place, is_secret_name, is_secret_word, merged, name_words, user_places};
 use haft_store::key_places;
 use plain::in_either;
 
@@ -37,15 +37,7 @@ pub(super) fn masked(text: &str, part: Range<usize>, secrets: &[Range<usize>]) -
 pub(super) fn secrets(text: &str) -> Vec<Range<usize>> {
     let mut found = orderly::places(text).unwrap_or_else(|| in_either(text, broken::places));
     found.extend(key_places(text));
-    found.sort_by_key(|range| range.start);
-    found.dedup_by(|next, before| {
-        let overlaps = next.start < before.end;
-        if overlaps {
-            before.end = before.end.max(next.end);
-        }
-        overlaps
-    });
-    found
+    merged(found)
 }
 
 /// Where secrets stand in a text as people write it: a command line, a header, an address.

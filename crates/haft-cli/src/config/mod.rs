@@ -40,6 +40,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use haft::permission::{Layer, Origin, Rule, Ruleset};
+use haft::secrets::command_without_secrets;
 use serde_json::Value;
 
 pub(crate) use agents::{Agent, AgentError, AgentMode, DEFAULT_AGENT};
@@ -226,6 +227,11 @@ impl Config {
     /// A text that speaks of what is configured, with what was put in for `{env:X}` and `{file:p}` as it was written.
     pub(crate) fn as_written(&self, text: &str) -> String {
         text::as_written(&self.put_in, text)
+    }
+
+    /// The same without the secrets that were written into a command or an address.
+    pub(crate) fn without_secrets(&self, text: &str) -> String {
+        command_without_secrets(&self.as_written(text))
     }
 
     /// The same for all texts in a document.

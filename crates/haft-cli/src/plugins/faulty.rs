@@ -35,8 +35,10 @@ pub(crate) fn why_missing(setting: &Setting, plugins: &Plugins, tool: &str) -> O
         let rest = tool.strip_prefix(stem)?;
         let is_its = rest.is_empty() || rest.starts_with('_');
         is_its.then(|| {
-            let (file, why) =
-                (shown(setting, &report.source), haft::visible(&setting.config.as_written(&fault.message)));
+            let (file, why) = (
+                shown(setting, &report.source),
+                haft::visible(&setting.config.without_secrets(&fault.message)),
+            );
             format!("{file} could not be loaded: {why}; `haft tools check` says more")
         })
     })
@@ -51,5 +53,5 @@ fn fault(report: &Report) -> Option<&Fault> {
 
 fn shown(setting: &Setting, path: &std::path::Path) -> String {
     let path = path.strip_prefix(&setting.directory).unwrap_or(path).to_string_lossy();
-    haft::visible(&setting.config.as_written(&path))
+    haft::visible(&setting.config.without_secrets(&path))
 }

@@ -96,6 +96,18 @@ fn a_refusal_in_json_names_rule_place_and_way_out() {
 }
 
 #[test]
+fn a_refusal_in_json_tells_no_more_of_a_rule_than_its_words_do() {
+    let place = Place::new();
+    place.global_config(r#"{ "permission": { "bash": { "curl --token hunter2 *": "deny" } } }"#);
+    let ran = place.run(&["call", "bash", "command=curl --token hunter2 x", "--json"]);
+    let error = &ran.json()["error"];
+    assert_eq!((ran.code, &error["rule"]["pattern"]), (5, &json!("curl --token …")));
+    assert!(!ran.out.contains("hunter2") && !ran.err.contains("hunter2"), "{}", ran.out);
+    let shown = place.run(&["log", "show", ran.json()["call"].as_str().unwrap(), "--json"]);
+    assert!(shown.out.contains("curl --token") && !shown.out.contains("hunter2"), "{}", shown.out);
+}
+
+#[test]
 fn a_dry_run_shows_everything_and_does_nothing() {
     let place = Place::new();
     place.file("a.txt", "old\n");

@@ -172,6 +172,27 @@ fn no_message_shows_a_key_that_is_configured() {
 }
 
 #[test]
+fn no_message_shows_the_password_of_an_address_that_is_configured() {
+    let cases: &[(&str, &[&[&str]])] = &[
+        (
+            r#"{ "plugin": ["https://me:hunter2@host/x.js"] }"#,
+            &[&["call", "list"], &["tools", "check"], &["tools", "check", "--json"]],
+        ),
+        (r#"{ "sandbox": { "hosts": ["me:hunter2@host"] } }"#, &[&["call", "list"], &["doctor"]]),
+        (r#"{ "sandbox": { "hosts": ["https://me:hunter2@host/"] } }"#, &[&["call", "list"]]),
+    ];
+    for (config, commands) in cases {
+        let place = Place::new();
+        place.global_config(config);
+        for command in *commands {
+            let ran = place.run(command);
+            let all = format!("{}{}", ran.out, ran.err);
+            assert!(all.contains("@host") && !all.contains("hunter2"), "{config} {command:?}: {all}");
+        }
+    }
+}
+
+#[test]
 fn no_message_shows_what_was_put_in_from_elsewhere() {
     let cases: &[(&str, &[&[&str]])] = &[
         (r#"{ "default_agent": "{env:X}" }"#, &[&["call", "list"], &["doctor"], &["permission", "list"]]),

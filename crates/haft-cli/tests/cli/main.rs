@@ -21,6 +21,7 @@ mod installed;
 mod journal;
 mod language_servers;
 mod models;
+mod named_programs;
 mod outputs;
 mod own_data;
 mod permissions;

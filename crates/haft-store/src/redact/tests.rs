@@ -180,3 +180,37 @@ fn a_long_value_that_repeats_itself_is_known_at_once() {
     redactor.learn([secret.as_str()]);
     assert!(redactor.redact(&text) == clean);
 }
+
+#[test]
+fn passwords_of_addresses_and_credentials_of_headers_are_redacted_in_any_text() {
+    for (text, clean) in [
+        ("see https://me:hunter2@host/x", "see https://[redacted]@host/x"),
+        ("postgres://app:hunter2@db:5432/app", "postgres://[redacted]@db:5432/app"),
+        ("> Authorization: Basic bWU6eA==\n> Host: x", "> Authorization: [redacted]\n> Host: x"),
+        ("https://host:8080/x me@example.com", "https://host:8080/x me@example.com"),
+        ("  --password string   the password", "  --password string   the password"),
+    ] {
+        assert_eq!(Redactor::default().redact(text), clean);
+    }
+}
+
+#[test]
+fn what_is_given_to_options_is_redacted_where_commands_stand() {
+    let input = json!({
+        "command": "mysql -phunter2 db && curl -u me:hunter2 x",
+        "description": "Uses --token to log in",
+        "patterns": ["sshpass -p hunter2 ssh -p 22 host"],
+        "more": { "cmd": "PGPASSWORD=hunter2 psql" },
+        "content": "connect(host, password=settings.PASSWORD)",
+    });
+    assert_eq!(
+        Redactor::default().redact_json(&input),
+        json!({
+            "command": "mysql -p[redacted] db && curl -u me:[redacted] x",
+            "description": "Uses --token to log in",
+            "patterns": ["sshpass -p [redacted] ssh -p 22 host"],
+            "more": { "cmd": "PGPASSWORD=[redacted] psql" },
+            "content": "connect(host, password=settings.PASSWORD)",
+        })
+    );
+}

@@ -19,13 +19,13 @@ impl RefusalRecord {
     pub(super) fn of(refusal: &Refusal, pen: &Pen<'_>) -> RefusalRecord {
         match refusal {
             Refusal::Denied { wanted, rule } => {
-                RefusalRecord::Denied { wanted: pen.text(wanted), rule: RuleRecord::of(rule, pen) }
+                RefusalRecord::Denied { wanted: pen.command(wanted), rule: RuleRecord::of(rule, pen) }
             }
             Refusal::Corrected { wanted, words } => {
-                RefusalRecord::Corrected { wanted: pen.text(wanted), words: pen.text(words) }
+                RefusalRecord::Corrected { wanted: pen.command(wanted), words: pen.text(words) }
             }
             Refusal::Unanswered { wanted, rule, hint } => RefusalRecord::Unanswered {
-                wanted: pen.text(wanted),
+                wanted: pen.command(wanted),
                 rule: rule.as_deref().map(|rule| RuleRecord::of(rule, pen)),
                 hint: pen.text(hint),
             },
@@ -60,7 +60,7 @@ impl RuleRecord {
     fn of(rule: &Rule, pen: &Pen<'_>) -> RuleRecord {
         RuleRecord {
             action: pen.text(rule.action.as_str()),
-            resource: pen.text(rule.resource.as_str()),
+            resource: pen.command(rule.resource.as_str()),
             effect: rule.effect.into(),
             layer: rule.origin.layer.into(),
             source: pen.text(&rule.origin.source),

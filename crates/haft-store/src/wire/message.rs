@@ -183,7 +183,7 @@ impl PartRecord {
                 input: match input {
                     Input::Json(value) => InputRecord::Json(pen.json(value)?),
                     Input::Malformed { text, problem } => {
-                        InputRecord::Malformed { text: pen.text(text), problem: pen.text(problem) }
+                        InputRecord::Malformed { text: pen.command(text), problem: pen.text(problem) }
                     }
                 },
                 opaque: opaque.clone(),

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use haft::permission::{Grant, GrantBook, Pattern, Question, Reply, Request, Resource, Scope, Showing};
 use haft::{
-    Action, Call, Ended, Event, GrantId, Input, Intent, Memory, OutputStore, Recorder, RequestId, SessionId,
-    Topic,
+    Action, Call, Completed, Ended, Event, GrantId, Input, Intent, Memory, OutputStore, Recorder, RequestId,
+    SessionId, Settlement, Topic,
 };
 use haft_store::{NewSession, Redactor, Store, StoreOptions};
 use serde_json::json;
@@ -15,6 +15,8 @@ use crate::support::{call, completed, options};
 
 const SECRET: &str = "correct-horse-battery";
 const KEY: &str = "sk-ant-api03-A1b2C3d4E5f6G7h8I9j0K1l2";
+/// Where this stands, everybody can tell that it is a password.
+const PASSWORD: &str = "hunter2";
 
 fn files_below(path: &Path) -> Vec<std::path::PathBuf> {
     fs::read_dir(path)
@@ -33,15 +35,54 @@ async fn no_secret_is_in_any_file_of_the_store() {
     for secret in [SECRET, KEY] {
         put_everywhere(&store, &session, secret).await;
     }
+    for command in [
+        "mysql -phunter2 db",
+        "mysql --password=hunter2 db",
+        "curl -u me:hunter2 https://host",
+        "curl -H 'Authorization: Bearer hunter2' https://host",
+        "psql postgres://me:hunter2@host/db",
+        "sshpass -p hunter2 ssh host",
+    ] {
+        put_command(&store, &session, command).await;
+    }
     store.close().await;
     for file in files_below(dir.path()) {
         let bytes = fs::read(&file).unwrap();
-        for secret in [SECRET, KEY] {
+        for secret in [SECRET, KEY, PASSWORD] {
             let found = bytes.windows(secret.len()).any(|window| window == secret.as_bytes());
             assert!(!found, "{secret} is in {}", file.display());
         }
     }
     assert!(store.usage().unwrap().outputs == 2, "something was written at all");
+}
+
+/// Runs a command that somebody agrees to for always, and that is refused another time.
+async fn put_command(store: &Store, session: &SessionId, command: &str) {
+    let call = call(session, "bash", json!({ "command": command, "description": "asks a server" }));
+    store.called(&call).await.unwrap();
+    store.running(&call.context, Some(&json!({ "command": command }))).await.unwrap();
+    let request = Request {
+        id: RequestId::mint(),
+        context: call.context.clone(),
+        question: Question::new(Action::new("bash"), Resource::new(command)).saving(command),
+        decisions: Vec::new(),
+        showing: Showing { title: command.to_owned(), detail: command.to_owned() },
+        input: None,
+    };
+    store.event(&Event::Asked(request.clone().into())).await.unwrap();
+    store.event(&Event::Replied(request.into(), Reply::Once)).await.unwrap();
+    let grant = Grant {
+        id: GrantId::mint(),
+        scope: Scope::Project,
+        session: session.clone(),
+        action: Action::new("bash"),
+        resource: Pattern::new(command),
+    };
+    store.keep(&[grant]).await.unwrap();
+    let metadata = json!({ "command": command }).as_object().unwrap().clone();
+    let completed = Completed { title: command.to_owned(), metadata, ..Completed::default() };
+    let settlement = Settlement::Completed(completed);
+    store.ended(&call.context, &Ended::Settled(Box::new(settlement))).await.unwrap();
 }
 
 async fn put_everywhere(store: &Store, session: &SessionId, secret: &str) {

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use haft::permission::{Ask, Decision, Effect, Gate, Question, Resource};
+use haft::secrets::without_secrets;
 use haft::{Action, Encoded, Events, Executor, Hook, Inbox, OutputStore, Presented, ToolContext, ToolError};
-use haft_sandbox::HostGrant;
+use haft_sandbox::{HostGrant, NoHost};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -147,7 +148,10 @@ impl Bash {
             Some(NetworkInput::Hosts(hosts)) if hosts.is_empty() => NetworkWish::Nothing,
             Some(NetworkInput::Hosts(hosts)) => {
                 let hosts: Result<Vec<_>, _> = hosts.iter().map(|host| HostGrant::parse(host)).collect();
-                NetworkWish::Hosts(hosts.map_err(|error| ToolError::failure(format!("network: {error}")))?)
+                let refused = |NoHost(text): NoHost| {
+                    ToolError::failure(format!("network: {}", NoHost(without_secrets(&text))))
+                };
+                NetworkWish::Hosts(hosts.map_err(refused)?)
             }
         };
         let paths = input.writable.iter().flatten().map(|path| self.workspace.resolve(path));

@@ -39,6 +39,8 @@ pub struct Guarding {
     pub home: Option<PathBuf>,
     /// Files and directories of the person's own configuration.
     pub configuration: Vec<PathBuf>,
+    /// The person's own configuration of git: what it includes, and programs that it names, are protected, too.
+    pub of_git: Vec<PathBuf>,
     /// Directories whose configuration is believed wherever they lie.
     pub believed: Vec<PathBuf>,
 }
@@ -63,7 +65,9 @@ impl Guarded {
 pub(super) fn find(workspace: &Workspace) -> Guarded {
     let guarding = &workspace.0.guarding;
     let mut search = Search { workspace, guarded: Guarded::default() };
-    search.guarded.trees = hooks_path::executed_by_git(workspace);
+    let executed = hooks_path::executed_by_git(workspace);
+    search.guarded.trees = executed.trees;
+    executed.programs.iter().for_each(|path| search.guard(path));
     for path in &guarding.configuration {
         search.guard(path);
         search.look_into(path);

@@ -12,7 +12,7 @@ use crate::BoxFuture;
 use crate::id::{InquiryId, RequestId};
 use crate::journal::Change;
 use crate::name::Action;
-
+use crate::secrets::command_without_secrets;
 use crate::tool::ToolContext;
 use crate::visible::visible;
 
@@ -125,7 +125,8 @@ pub struct Request {
 impl Request {
     /// What is to be done, to what, in one line that is safe to print.
     pub fn wanted(&self) -> String {
-        wanted(&self.question)
+        let names: Vec<&str> = self.question.resources.iter().map(Resource::name).collect();
+        visible(&format!("{} {}", self.question.action, names.join(", ")))
     }
 }
 
@@ -257,7 +258,9 @@ impl Policy for Arc<Ruleset> {
     }
 }
 
-pub(super) fn wanted(question: &Question) -> String {
-    let names: Vec<&str> = question.resources.iter().map(Resource::name).collect();
+/// What was to be done as a refusal tells it, which is kept and shown where nobody has to agree: without its secrets.
+pub(super) fn told(question: &Question) -> String {
+    let names: Vec<String> =
+        question.resources.iter().map(|resource| command_without_secrets(resource.name())).collect();
     visible(&format!("{} {}", question.action, names.join(", ")))
 }

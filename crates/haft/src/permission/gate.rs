@@ -14,7 +14,7 @@ use std::task::Poll;
 
 use serde_json::Value;
 
-use super::ask::{Answer, Ask, Asker, Nobody, Policy, Question, Reach, Reply, Request, Showing, wanted};
+use super::ask::{Answer, Ask, Asker, Nobody, Policy, Question, Reach, Reply, Request, Showing, told};
 use super::decision::{Decision, Reason, decide, decide_perhaps, strictest};
 use super::grant::{Grant, GrantBook, MemoryGrants, Scope};
 use super::pending::{Pending, Verdict, Waiting};
@@ -284,7 +284,7 @@ impl Gate {
     ) -> Result<(), ToolError> {
         let decisions = self.decisions(context, &question).await?;
         if let Some(rule) = decisions.iter().find_map(denying) {
-            return Err(Refusal::Denied { wanted: wanted(&question), rule: Box::new(rule.clone()) }.into());
+            return Err(Refusal::Denied { wanted: told(&question), rule: Box::new(rule.clone()) }.into());
         }
         if strictest(&decisions) == Effect::Allow {
             return Ok(());
@@ -327,7 +327,7 @@ impl Gate {
                     return verdict.into_result(&request);
                 }
                 let rule = request.decisions.iter().find_map(asking).cloned().map(Box::new);
-                Err(Refusal::Unanswered { wanted: request.wanted(), rule, hint }.into())
+                Err(Refusal::Unanswered { wanted: told(&request.question), rule, hint }.into())
             }
             First::Answer(Answer::Reply(mut reply)) => {
                 loop {
@@ -431,7 +431,9 @@ impl Verdict {
             Verdict::Allowed => Ok(()),
             Verdict::Declined => Err(ToolError::Declined),
             Verdict::Edited(input) => Err(ToolError::Edited(input)),
-            Verdict::Corrected(words) => Err(Refusal::Corrected { wanted: request.wanted(), words }.into()),
+            Verdict::Corrected(words) => {
+                Err(Refusal::Corrected { wanted: told(&request.question), words }.into())
+            }
         }
     }
 }

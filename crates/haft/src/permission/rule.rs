@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::resource::Resource;
 use super::wildcard::Pattern;
 use crate::name::Action;
+use crate::secrets::without_secrets;
 
 /// What a rule says about an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -111,6 +112,12 @@ impl Rule {
     /// Compiles a rule.
     pub fn new(action: &str, resource: &str, effect: Effect, origin: Origin) -> Rule {
         Rule { action: Pattern::new(action), resource: Pattern::new(resource), effect, origin }
+    }
+
+    /// The resources it speaks of as models and programs are told, which need not know the secrets that somebody wrote
+    /// into a rule.
+    pub fn told_resource(&self) -> String {
+        without_secrets(self.resource.as_str())
     }
 
     /// Whether the rule speaks of this action on this resource. To allow takes more than to forbid.

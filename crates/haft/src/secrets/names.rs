@@ -84,6 +84,51 @@ const ABOUT: &[&str] = &[
     "TYPE",
 ];
 
+/// What a key may be of that opens something: others sort, or stand in tables.
+const KINDS_OF_KEYS: &[&str] = &[
+    "ACCESS",
+    "ACCOUNT",
+    "API",
+    "APP",
+    "AUTH",
+    "CLIENT",
+    "ENCRYPTION",
+    "LICENSE",
+    "MASTER",
+    "PRIVATE",
+    "SECRET",
+    "SERVICE",
+    "SIGNING",
+    "STORAGE",
+];
+
+/// First words of options that nothing is given to, or something else.
+const SWITCHES: &[&str] = &[
+    "ASK", "FIRST", "FORCE", "GENERATE", "HIDE", "NEED", "NO", "PRINT", "PROMPT", "REQUIRE", "RESET",
+    "SECOND", "SHOW", "SKIP", "USE", "WITH",
+];
+
+/// Last words that name a secret, and as often something else.
+const VAGUE: &[&str] = &[
+    "AUTH",
+    "CANARY",
+    "COOKIE",
+    "COOKIES",
+    "CRED",
+    "CREDENTIAL",
+    "CREDENTIALS",
+    "CREDS",
+    "DSN",
+    "KEYS",
+    "PAT",
+    "PRIVATE",
+    "SECRETS",
+    "SIG",
+    "SIGNATURE",
+    "TOKENS",
+    "WEBHOOK",
+];
+
 /// Whether the name of a variable says that it holds a secret.
 pub fn is_secret_variable_name(name: &str) -> bool {
     says_secret(name, |_| false)
@@ -92,14 +137,7 @@ pub fn is_secret_variable_name(name: &str) -> bool {
 /// Whether the name of a key, an option, a header or a parameter says that what it names is a secret, however its words
 /// are joined. Of variables [`is_secret_variable_name`] decides.
 pub fn is_secret_name(name: &str) -> bool {
-    let mut words = String::with_capacity(name.len());
-    for c in name.chars() {
-        if c.is_ascii_uppercase() && words.ends_with(|before: char| before.is_ascii_lowercase()) {
-            words.push('_');
-        }
-        words.push(c);
-    }
-    names_secret_elsewhere(name) || names_secret_elsewhere(&words)
+    names_secret_elsewhere(name) || names_secret_elsewhere(&in_words(name))
 }
 
 /// Whether any other name says so: that of a key, an option, a header or a parameter.
@@ -112,6 +150,35 @@ fn names_secret_elsewhere(name: &str) -> bool {
         };
         WORDS_ELSEWHERE.contains(&word) || (is_part() && !OTHERWISE.contains(&word))
     })
+}
+
+/// Whether an option of that name, or a field of a form, is followed by a secret. Where [`is_secret_name`] would rather
+/// call too much a secret than too little, this is for commands that stay readable: `--key` sorts, `--no-password` is
+/// followed by nothing, and `--password-stdin` by something else.
+pub(super) fn is_secret_option(name: &str) -> bool {
+    let words = in_words(name).to_ascii_uppercase();
+    let mut words = words.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).rev();
+    let Some(last) = words.next() else { return false };
+    let before = words.next();
+    let first = words.last().or(before);
+    match last {
+        "KEY" => before.is_some_and(|kind| KINDS_OF_KEYS.contains(&kind)),
+        "PASS" => before.is_some() && !first.is_some_and(|first| SWITCHES.contains(&first)),
+        _ if VAGUE.contains(&last) || first.is_some_and(|first| SWITCHES.contains(&first)) => false,
+        _ => names_secret_elsewhere(last),
+    }
+}
+
+/// A name whose words are set apart, where only capitals did that.
+fn in_words(name: &str) -> String {
+    let mut words = String::with_capacity(name.len());
+    for c in name.chars() {
+        if c.is_ascii_uppercase() && words.ends_with(|before: char| before.is_ascii_lowercase()) {
+            words.push('_');
+        }
+        words.push(c);
+    }
+    words
 }
 
 fn says_secret(name: &str, further: impl Fn(&str) -> bool) -> bool {

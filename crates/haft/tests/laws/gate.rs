@@ -40,6 +40,24 @@ fn a_refusal_tells_no_secret_that_stands_in_a_rule() {
 }
 
 #[test]
+fn a_refusal_tells_no_secret_that_stands_in_a_command() {
+    let world = World::ruled("bash *: deny");
+    for (command, told) in [
+        ("curl -H 'Authorization: Bearer hunter2' x", "curl -H 'Authorization: …' x"),
+        ("curl --header 'X-Api-Key: hunter2' x", "curl --header 'X-Api-Key: …' x"),
+        ("curl -H 'Cookie: a=hunter2' x", "curl -H 'Cookie: …' x"),
+        ("mysql -phunter2 db", "mysql -p… db"),
+        ("git clone https://me:hunter2@host/x", "git clone https://…@host/x"),
+        ("cargo test -p haft", "cargo test -p haft"),
+    ] {
+        let denied = asked(&world, Asks::to("bash", command));
+        assert!(denied.contains(&format!("bash {told} is forbidden")), "{denied}");
+        let unanswered = asked(&World::ruled(""), Asks::to("bash", command));
+        assert!(unanswered.contains(&format!("bash {told} requires approval")), "{unanswered}");
+    }
+}
+
+#[test]
 fn one_denied_resource_denies_the_question() {
     let world = World::ruled("edit *: ask\nedit *.env: deny");
     world.asker.is(Somebody::Answers(Reply::Once));

@@ -75,17 +75,17 @@ pub(super) async fn run(setting: &Setting, location: &Location<'_>) -> Result<Ex
     Ok(if errors == 0 { Exit::Ok } else { Exit::Usage })
 }
 
-/// Takes out of a report what the configuration took from elsewhere.
+/// Takes out of a report what the configuration took from elsewhere, and passwords in addresses.
 fn as_written(setting: &Setting, report: &mut Report) {
     let path = |path: &mut PathBuf| {
         if let Some(text) = path.to_str() {
-            *path = setting.config.as_written(text).into();
+            *path = setting.config.without_secrets(text).into();
         }
     };
     path(&mut report.source);
     if let Outcome::Faulty(fault) = &mut report.outcome {
-        fault.message = setting.config.as_written(&fault.message);
-        fault.fix = fault.fix.as_deref().map(|fix| setting.config.as_written(fix));
+        fault.message = setting.config.without_secrets(&fault.message);
+        fault.fix = fault.fix.as_deref().map(|fix| setting.config.without_secrets(fix));
         fault.file.iter_mut().for_each(path);
     }
 }
