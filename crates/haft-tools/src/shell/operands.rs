@@ -7,12 +7,40 @@ pub(super) const TEXT: &[&str] =
     &["echo", "printf", "expr", "let", "true", "false", ":", "exit", "return", "kill", "sleep", "seq"];
 /// Commands whose first operand is a pattern or a program.
 const PROGRAMMED: &[&str] = &[
-    "grep", "egrep", "fgrep", "rg", "ag", "ack", "sed", "gsed", "awk", "gawk", "mawk", "nawk", "jq", "yq",
+    "grep",
+    "egrep",
+    "fgrep",
+    "rg",
+    "ag",
+    "ack",
+    "sed",
+    "gsed",
+    "awk",
+    "gawk",
+    "mawk",
+    "nawk",
+    "jq",
+    "yq",
     "tr",
+    "rgrep",
+    "zgrep",
+    "zegrep",
+    "zfgrep",
+    "bzgrep",
+    "xzgrep",
+    "pcregrep",
+    "pcre2grep",
+    "ugrep",
+    "rga",
 ];
+/// Commands to which a message is given, also by the last letter of a cluster.
+const COMMITTING: &[&str] = &["git", "hg", "svn", "jj"];
 /// Options behind which a text stands, and whose they are.
 const TEXTS: &[(&str, &str)] = &[
-    ("git hg svn jj gh glab", "-m --message --format --pretty"),
+    (
+        "git hg svn jj gh glab",
+        "-m --message --format --pretty --grep --author --committer --trailer --title --body",
+    ),
     ("docker podman kubectl stat date ls ps", "--format --pretty"),
     ("find fd fdfind", "-name -iname -path -ipath -wholename -regex -iregex --format"),
     (
@@ -30,7 +58,8 @@ pub(super) fn operands<'w>(name: &str, words: &'w [Word]) -> Vec<(usize, &'w Wor
     for (at, word) in words.iter().enumerate() {
         let is_behind = at > 0 && is_text_option(name, words[at - 1].text());
         let is_attached = word.text().split_once('=').is_some_and(|(option, _)| lists_text(name, option));
-        let is_message = is_behind || is_attached;
+        let is_glued = COMMITTING.contains(&name) && word.text().starts_with("-m") && word.text().len() > 2;
+        let is_message = is_behind || is_attached || is_glued;
         let is_option = word.text().starts_with('-') && word.text() != "-";
         let is_program = is_programmed && !is_option && !is_message;
         if is_program {
@@ -50,7 +79,10 @@ fn is_text_option(name: &str, option: &str) -> bool {
         // Letters may stand before it in the same word.
         None => option.starts_with('-') && option.ends_with('e') && takes_program(name, 'e'),
     };
-    lists_text(name, option) || PROGRAMMED.contains(&name) && is_programs()
+    let is_cluster = || option.starts_with('-') && !option.starts_with("--") && option.ends_with('m');
+    lists_text(name, option)
+        || COMMITTING.contains(&name) && is_cluster()
+        || PROGRAMMED.contains(&name) && is_programs()
 }
 
 fn lists_text(name: &str, option: &str) -> bool {
