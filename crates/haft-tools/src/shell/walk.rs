@@ -44,6 +44,8 @@ pub(super) struct Walker<'s> {
     otherwise: Vec<PathBuf>,
     /// Whether the grammar overlooked a substitution in what was read last.
     overlooked: Cell<bool>,
+    /// Whether it hands on every variable that it sets.
+    exports_all: bool,
     /// What the script puts into variables.
     values: Values,
     found: Found,
@@ -65,6 +67,7 @@ impl<'s> Walker<'s> {
             directories,
             otherwise: Vec::new(),
             overlooked,
+            exports_all: ["set -a", "allexport"].iter().any(|all| source.contains(all)),
             values: Values::new(),
             found: Found::default(),
         }

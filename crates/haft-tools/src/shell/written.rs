@@ -108,7 +108,7 @@ impl Written {
     fn take(&mut self, command: &Command) {
         let name = command.name().unwrap_or_default();
         for redirection in command.redirections.iter().filter(|one| one.direction == Direction::Out) {
-            self.put(command, &redirection.target, redirection.target.texts());
+            self.put(command, &redirection.target, &redirection.target.texts());
         }
         let writes =
             PUTTING.contains(&name) || command.why.contains(&Why::Writes) && !UNPACKING.contains(&name);
@@ -117,7 +117,7 @@ impl Written {
         }
         let words = &command.words[1..];
         for word in words {
-            self.put(command, word, named(word));
+            self.put(command, word, &named(word));
         }
         // What is copied keeps its name.
         let names: Vec<&str> =
@@ -128,7 +128,7 @@ impl Written {
         }
     }
 
-    fn put(&mut self, command: &Command, word: &Word, texts: Vec<String>) {
+    fn put(&mut self, command: &Command, word: &Word, texts: &[String]) {
         texts.iter().for_each(|text| self.add(command, text));
         let is_unknown = |word: &Word| word.certainty() == Certainty::Unknown;
         let is_open = match word.values() {

@@ -220,9 +220,7 @@ impl Walker<'_> {
     fn set(&mut self, node: Node<'_>, name: &str, value: Word) {
         let runs = variables::is_run(name) || variables::run_by(name, &value).is_some();
         if !runs {
-            if variables::names_file(name)
-                || ["set -a", "allexport"].iter().any(|all| self.source.contains(all))
-            {
+            if variables::names_file(name) || self.exports_all {
                 self.name_file(node, value);
             }
             return;
