@@ -214,6 +214,10 @@ const DENIED: &[(&str, &[&str])] = &[
             "git checkout -- '*k'",
             "git restore '*k'",
             "git diff -- '*/k'",
+            "git diff -m priv/k",
+            "git log -pm priv/k",
+            "git show -m priv/k",
+            "git log -p --pretty priv/k",
         ],
     ),
     (
