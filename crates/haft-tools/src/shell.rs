@@ -7,15 +7,19 @@
 mod analysis;
 mod arity;
 mod braces;
+mod builtins;
 mod command;
 mod effects;
 mod elsewhere;
 mod files;
 mod gadgets;
 mod globs;
+mod guesses;
 mod held;
 mod homes;
 mod inner;
+mod interpreters;
+mod introduced;
 mod operands;
 mod options;
 mod programs;
@@ -31,6 +35,7 @@ mod walk;
 mod word;
 mod wrapped;
 mod wrappers;
+mod written;
 
 pub use analysis::{Analysis, analyse};
 pub use arity::prefix;

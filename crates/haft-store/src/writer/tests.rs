@@ -1,3 +1,5 @@
+//! What the writer promises: one commit for what is queued, nothing overtaken, and brief work done on the spot.
+
 use std::sync::atomic::AtomicUsize;
 use std::thread::ThreadId;
 

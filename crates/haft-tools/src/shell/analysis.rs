@@ -16,6 +16,7 @@ use super::walk::Walker;
 use super::word::{Certainty, Word};
 use super::wrapped::launched;
 use super::wrappers::{RUNNERS, is_launcher, runs_anything};
+use super::written;
 
 /// The longest argument that the kernel hands to a program, so the longest script that can run.
 const SCRIPT_BYTES_MAX: usize = 128 * 1024;
@@ -40,7 +41,9 @@ pub struct Analysis {
 /// Finds out what a script would do.
 pub fn analyse(script: &str, surroundings: &Surroundings) -> Analysis {
     let mut budget = INNER_BYTES_MAX;
-    read(script, surroundings, vec![surroundings.directory.clone()], 0, &mut budget)
+    let mut analysis = read(script, surroundings, vec![surroundings.directory.clone()], 0, &mut budget);
+    written::mark(&mut analysis.commands);
+    analysis
 }
 
 fn read(
@@ -89,7 +92,7 @@ fn unconfirmed(script: &str, second: Second, commands: &[Command]) -> Option<Com
     let is_opaque = match second {
         Second::Agrees => return None,
         Second::Disagrees => true,
-        Second::GivesUp if commands.is_empty() => false,
+        Second::GivesUp if commands.iter().all(|command| command.sort == Sort::Setting) => false,
         Second::GivesUp => return None,
     };
     let mut whole = Command::new(Sort::Overlooked, script);
@@ -157,6 +160,9 @@ fn judge(command: &mut Command) {
     if command.directories.is_empty() {
         command.because(Why::Dynamic);
     }
+    // An element of an array that takes the number of a descriptor is found by an index that is evaluated.
+    let is_element = |token: &String| token.starts_with('{') && token.ends_with("]}") && token.contains('[');
+    command.is_opaque |= command.tokens.iter().any(is_element);
     options::judge(command);
 }
 
@@ -212,7 +218,8 @@ fn run(
             Inner::Words(_) | Inner::Script(_) if depth >= DEPTH_MAX => command.is_opaque = true,
             Inner::Words(words) => {
                 let mut inside = Command::new(Sort::Simple, "");
-                inside.words = words;
+                inside.words = words.into_iter().map(|word| filled(word, &command.given)).collect();
+                inside.given.clone_from(&command.given);
                 inside.text = inside.spelled();
                 inside.tokens = inside.words.iter().map(Word::quoted).collect();
                 inside.directories = directories_within(command);
@@ -239,6 +246,12 @@ fn run(
             }
         }
     }
+}
+
+/// A word that is not known, with what it may be.
+fn filled(word: Word, given: &[Word]) -> Word {
+    let is_filled = !given.is_empty() && word.values().is_empty() && word == Word::unknown();
+    if is_filled { word.with_values(given.to_vec()) } else { word }
 }
 
 /// Where what a command runs is run; nothing, if that is not known.

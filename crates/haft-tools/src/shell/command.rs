@@ -34,8 +34,12 @@ pub struct Command {
     pub is_found: bool,
     /// Whether a pipe feeds it.
     pub is_fed: bool,
+    /// The words that what feeds it may give it, if they are known.
+    pub given: Vec<Word>,
     /// Whether the names that it prints are words of another command.
     pub feeds: bool,
+    /// Whether it runs what the same script writes.
+    pub runs_written: bool,
     /// The directories it may run in; none if that is not known.
     pub directories: Vec<PathBuf>,
 }
@@ -51,6 +55,8 @@ pub enum Sort {
     Arithmetic,
     /// A variable that is set, and by which other programs are made to run something.
     Assignment,
+    /// A variable that is set, and by which other programs are told a file.
+    Setting,
     /// Redirections of something that is not a simple command.
     Redirections,
     /// A substitution that stands where none was expected.
@@ -146,7 +152,9 @@ impl Command {
             within: Vec::new(),
             is_found: false,
             is_fed: false,
+            given: Vec::new(),
             feeds: false,
+            runs_written: false,
             directories: Vec::new(),
         }
     }

@@ -103,13 +103,31 @@ pub(super) const READING: &[&str] = &[
     "cksum",
     "b2sum",
     "exit",
+    "rgrep",
+    "zgrep",
+    "zegrep",
+    "zfgrep",
+    "bzgrep",
+    "xzgrep",
+    "pcregrep",
+    "pcre2grep",
+    "ugrep",
+    "rga",
+    "zcat",
+    "bzcat",
+    "xzcat",
+    "zstdcat",
+    "sha224sum",
+    "sha384sum",
+    "shasum",
 ];
 /// Commands that are there to change what their words name.
 #[rustfmt::skip]
 pub(super) const CHANGING: &[&str] = &[
     "cp", "mv", "rm", "rmdir", "mkdir", "touch", "ln", "link", "unlink", "install", "rsync", "scp", "dd", "tee",
     "truncate", "fallocate", "shred", "chmod", "chown", "chgrp", "chattr", "setfacl", "mkfifo", "mknod", "mktemp",
-    "tar", "unzip", "cpio", "patch", "split", "csplit",
+    "tar", "unzip", "cpio", "patch", "split", "csplit", "gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "lzma", "unlzma", "zstd",
+    "unzstd", "lz4", "pigz", "compress", "uncompress",
 ];
 /// Subcommands of git that change what their operands name.
 pub(super) const GIT_CHANGING: &[&str] =

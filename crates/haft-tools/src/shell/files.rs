@@ -5,7 +5,7 @@
 //! does. What a program only finds out by itself while it runs is beyond this.
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use haft::Action;
 use haft::permission::{Allowed, Effect, Question, Resource, Rule, Ruleset, decide};
@@ -13,7 +13,7 @@ use haft::permission::{Allowed, Effect, Question, Resource, Rule, Ruleset, decid
 use super::analysis::Analysis;
 use super::effects::{FileEffect, Touch};
 use super::globs::NAMES_MAX;
-use super::held::{NamedFile, Use, named};
+use super::held::{NamedFile, Pathspec, Use, named};
 use super::questions::{every, is_of_its_own};
 use super::trees::Extent;
 use crate::workspace::{Kind, Place, Workspace};
@@ -50,7 +50,9 @@ pub(super) fn held(workspace: &Workspace, analysis: &Analysis, workdir: &Place, 
                 seen.insert(file);
             }
         }
-        if named.is_open {
+        let are_known =
+            named.pathspecs.iter().all(|(pathspec, used)| judging.pathspec(pathspec, *used, &mut left));
+        if named.is_open || !are_known {
             judging.open(&command.text);
         }
     }
@@ -131,6 +133,36 @@ impl<'r> Judging<'r> {
                 add(&mut self.possible, &action, resource);
             }
         }
+    }
+
+    /// Takes down what the rules say about what git is told by a pattern; whether all of that was looked at. Only where a
+    /// rule names a directory something special lies in it.
+    fn pathspec(&mut self, pathspec: &Pathspec, used: Use, left: &mut usize) -> bool {
+        let action = match used {
+            Use::Reads => &self.reading.action,
+            Use::Edits | Use::MayEdit => &self.editing.action,
+        };
+        let denies = |rule: &&Rule| rule.effect == Effect::Deny && rule.action.matches(action.as_str());
+        let named = self.rules.rules().filter(denies).filter_map(|rule| rule.resource.directory());
+        let roots = [self.workspace.base(), self.workspace.directory()];
+        let mut within: Vec<PathBuf> = named.flat_map(|named| roots.map(|root| root.join(named))).collect();
+        within.sort();
+        within.dedup();
+        let mut matching = Vec::new();
+        while let Some(directory) = within.pop() {
+            for entry in directory.read_dir().into_iter().flatten().flatten() {
+                if *left == 0 {
+                    return false;
+                }
+                *left -= 1;
+                match entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    true => within.push(entry.path()),
+                    false => matching.extend(Some(entry.path()).filter(|path| pathspec.matches(path))),
+                }
+            }
+        }
+        matching.into_iter().for_each(|path| self.file(&NamedFile { path, used, extent: Extent::Itself }));
+        true
     }
 
     fn deny(&mut self, used: Use, action: &Action, resource: Resource) {

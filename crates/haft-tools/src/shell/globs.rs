@@ -63,7 +63,7 @@ pub(super) fn matches(directory: &Path, pattern: &str, with_hidden: bool, left: 
 }
 
 /// Whether a name matches one part of a pattern.
-fn is_match(pattern: &str, name: &str) -> bool {
+pub(super) fn is_match(pattern: &str, name: &str) -> bool {
     let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
     let (mut at, mut got) = (0, 0);
     // Where to go on if the last star has to take one more.

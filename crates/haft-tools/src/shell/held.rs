@@ -4,6 +4,8 @@
 //! It looks for more than [`effects`](super::effects) does: what it finds matters only where a rule denies that very file.
 
 mod collecting;
+mod listed;
+mod pathspecs;
 mod spelling;
 mod using;
 
@@ -14,7 +16,9 @@ use super::effects::INSTALLED;
 use super::operands::{TEXT, operands};
 use super::trees::{Extent, extent, searches_here};
 use collecting::Collecting;
-use spelling::{code, spellings, whole};
+use listed::{changes_untold, given};
+pub(super) use pathspecs::Pathspec;
+use spelling::{code, spellings};
 use using::{Using, destination};
 
 /// What a command does to a file, as rules for files see it.
@@ -40,6 +44,8 @@ pub(super) struct NamedFile {
 #[derive(Debug, Default)]
 pub(super) struct Named {
     pub(super) files: Vec<NamedFile>,
+    /// What git is told by patterns, and what it does to that.
+    pub(super) pathspecs: Vec<(Pathspec, Use)>,
     /// Whether it opens files that are known only when it runs.
     pub(super) is_open: bool,
 }
@@ -54,10 +60,13 @@ pub(super) fn named(command: &Command, root: &Path, left: &mut usize) -> Named {
             Direction::Out => Use::Edits,
             Direction::Text | Direction::Descriptor => continue,
         };
-        whole(&redirection.target).iter().for_each(|text| named.add(text, used, Extent::Itself));
+        redirection.target.texts().iter().for_each(|text| named.add(text, used, Extent::Itself));
     }
-    let values = command.values.iter().flat_map(whole);
-    values.for_each(|text| named.add(&text, Use::Reads, Extent::Itself));
+    let values = command.values.iter().flat_map(spellings);
+    for text in values {
+        named.add(&text, Use::Reads, Extent::Whole);
+        named.add(&text, Use::MayEdit, Extent::Whole);
+    }
     if command.sort == Sort::Simple {
         arguments(command, &mut named);
     }
@@ -67,7 +76,7 @@ pub(super) fn named(command: &Command, root: &Path, left: &mut usize) -> Named {
 fn arguments(command: &Command, named: &mut Collecting<'_>) {
     let Some((called, words)) = command.words.split_first() else { return };
     let is_installed = |program: &String| INSTALLED.iter().any(|installed| program.starts_with(installed));
-    for program in whole(called).iter().filter(|program| program.contains('/') && !is_installed(program)) {
+    for program in called.texts().iter().filter(|program| program.contains('/') && !is_installed(program)) {
         named.add(program, Use::Reads, Extent::Itself);
     }
     let name = command.name().unwrap_or_default();
@@ -84,11 +93,20 @@ fn arguments(command: &Command, named: &mut Collecting<'_>) {
         for text in spellings(word) {
             using.of(*at).iter().for_each(|used| named.add(&text, *used, extent));
         }
+        for text in word.texts().iter().filter(|_| name == "git") {
+            using.of(*at).iter().for_each(|used| named.add_told(text, *used, extent));
+        }
+        if name == "ls" && command.feeds && !word.text().starts_with('-') {
+            word.texts().iter().for_each(|text| named.list(text));
+        }
+    }
+    if changes_untold(name, words) {
+        named.add(".", Use::Edits, Extent::Tree);
     }
     for made in to.iter().flat_map(|to| to.made(words)) {
         named.add(&made.path, Use::Edits, made.extent);
     }
-    for text in code(name, words) {
+    for text in code(name, words, given(command)) {
         named.add(&text, Use::Reads, Extent::Itself);
         named.add(&text, Use::MayEdit, Extent::Itself);
     }

@@ -1,8 +1,11 @@
 //! What a command runs besides itself, as far as its words tell.
 
+use super::builtins::{DECLARING, declared, evaluates_names};
 use super::command::{Command, Direction, Redirection};
+use super::interpreters::runs_code;
+use super::introduced::introduced;
 use super::options::subcommand;
-use super::variables::{is_run, run_by};
+use super::variables::run_by;
 use super::views::{View, view};
 use super::word::{Word, WordBuilder};
 use super::wrapped::{script_anywhere, wrapped};
@@ -68,13 +71,10 @@ fn of_words(command: &Command) -> Vec<Inner> {
             Some(at) => shell("bash", &arguments[at + 1..], &command.redirections),
             None => Vec::new(),
         },
-        "dpkg-architecture" => {
-            let at = arguments.iter().position(|word| matches!(word.text(), "-c" | "--command"));
-            at.map(|at| words_or_script(&arguments[at + 1..])).into_iter().collect()
-        }
         "command" if asks_where(arguments) => Vec::new(),
         "find" => after_exec(arguments, &["-exec", "-execdir", "-ok", "-okdir"]),
-        "fd" | "fdfind" => after_exec(arguments, &["-x", "-X", "--exec", "--exec-batch"]),
+        "fd" | "fdfind" => after_exec(&split_exec(arguments), &["--exec"]),
+        _ if DECLARING.contains(&name) => declared(arguments),
         "git" => git(arguments),
         "make" | "gmake" | "bmake" => arguments.iter().filter_map(made_with).collect(),
         "bwrap" => match view(arguments, &command.directories) {
@@ -85,12 +85,8 @@ fn of_words(command: &Command) -> Vec<Inner> {
         "ssh" => vec![Inner::Opaque],
         _ => match wrapper_of(name) {
             Some(wrapper) => wrapped(name, wrapper, arguments),
-            None if runs_code(name, arguments)
-                || named_variables(name, arguments).into_iter().any(evaluates) =>
-            {
-                vec![Inner::Opaque]
-            }
-            None => Vec::new(),
+            None if runs_code(name, arguments) || evaluates_names(name, arguments) => vec![Inner::Opaque],
+            None => introduced(name, arguments),
         },
     }
 }
@@ -162,7 +158,7 @@ fn as_group(arguments: &[Word]) -> Inner {
 }
 
 /// Several words are a command, and a single one is a script.
-fn words_or_script(words: &[Word]) -> Inner {
+pub(super) fn words_or_script(words: &[Word]) -> Inner {
     match words {
         [] => Inner::Opaque,
         [only] => script(only),
@@ -208,6 +204,35 @@ fn after_exec(arguments: &[Word], options: &[&str]) -> Vec<Inner> {
         rest = &rest[until..];
     }
     commands
+}
+
+/// The words of fd with the letters and the values of its options apart, so that what it runs stands behind one word. It
+/// puts what it finds behind a command that has no place for it.
+fn split_exec(arguments: &[Word]) -> Vec<Word> {
+    let mut words = Vec::with_capacity(arguments.len() + 2);
+    let mut rest = arguments.iter();
+    while let Some(word) = rest.next() {
+        let text = word.text();
+        let value = ["--exec=", "--exec-batch="].iter().find_map(|option| text.strip_prefix(option));
+        let letters = text.strip_prefix('-').filter(|cluster| !cluster.starts_with('-'));
+        let attached =
+            letters.and_then(|letters| letters.split_once(['x', 'X'])).map(|(_, attached)| attached);
+        let is_exec = value.is_some() || attached.is_some() || matches!(text, "--exec" | "--exec-batch");
+        if !is_exec {
+            words.push(word.clone());
+            continue;
+        }
+        words.push(Word::exact("--exec"));
+        match value.or(attached).filter(|value| !value.is_empty()) {
+            Some(value) if word.known().is_some() => words.push(Word::exact(value)),
+            Some(_) => words.push(Word::unknown()),
+            None => {}
+        }
+        let command = rest.by_ref().take_while(|word| word.text() != ";");
+        words.extend(command.cloned());
+        words.extend([Word::unknown(), Word::exact(";")]);
+    }
+    words
 }
 
 /// A word with the name of a file put where its braces are.
@@ -299,74 +324,4 @@ fn made_with(word: &Word) -> Option<Inner> {
     let is_one_word = |text: &str| !text.contains(|c: char| c.is_whitespace() || ";|&<>".contains(c));
     let is_plain = value.starts_with('-') || is_one_word(value);
     (!name.starts_with('-') && !is_plain).then(|| script(&Word::exact(value)))
-}
-
-/// Builtins that name variables: options that take a name, options that take something else, and whether their operands
-/// are names.
-const NAMING: &[(&str, &str, &str, bool)] = &[
-    ("printf", "v", "", false),
-    ("test", "vR", "", false),
-    ("wait", "p", "", false),
-    ("getopts", "", "", true),
-    ("read", "a", "dinNptu", true),
-    ("mapfile", "", "CcdnOsu", true),
-    ("readarray", "", "CcdnOsu", true),
-];
-
-/// The words by which a builtin names variables.
-fn named_variables<'w>(name: &str, arguments: &'w [Word]) -> Vec<&'w Word> {
-    let Some((_, naming, valued, takes_operands)) = NAMING.iter().find(|(builtin, ..)| *builtin == name)
-    else {
-        return Vec::new();
-    };
-    let mut named = Vec::new();
-    let mut rest = arguments.iter();
-    while let Some(word) = rest.next() {
-        let cluster = word.text().strip_prefix('-').filter(|cluster| !cluster.is_empty());
-        match cluster.and_then(|cluster| cluster.chars().last()) {
-            Some(letter) if naming.contains(letter) => named.extend(rest.next()),
-            Some(letter) if valued.contains(letter) => drop(rest.next()),
-            // What is attached may be a name.
-            Some(_) => named.extend(Some(word).filter(|word| word.text().contains('['))),
-            None if *takes_operands => named.push(word),
-            None => {}
-        }
-    }
-    named
-}
-
-/// Whether to name a variable so evaluates a text, or sets what is evaluated later.
-fn evaluates(word: &Word) -> bool {
-    let Some(text) = word.known() else { return true };
-    let is_number = |index: &str| index.trim_end_matches(']').chars().all(|c| c.is_ascii_digit());
-    is_run(text) || text.split_once('[').is_some_and(|(_, index)| !is_number(index))
-}
-
-/// Whether code for an interpreter is given by an option or fed: nobody has looked at it.
-fn runs_code(name: &str, arguments: &[Word]) -> bool {
-    let operands = || arguments.iter().any(|word| !word.text().starts_with('-'));
-    let short = |letters: &[char]| {
-        arguments.iter().any(|word| {
-            let text = word.text();
-            text.strip_prefix('-')
-                .is_some_and(|cluster| !cluster.starts_with('-') && cluster.contains(letters))
-        })
-    };
-    let long = |options: &[&str]| {
-        arguments.iter().any(|word| options.iter().any(|one| word.text().starts_with(one)))
-    };
-    match name {
-        "python" | "python2" | "python3" | "pypy" | "pypy3" => {
-            let module = |word: &Word| matches!(word.text(), "timeit" | "pdb" | "code" | "asyncio");
-            short(&['c']) || !operands() || short(&['m']) && arguments.iter().any(module)
-        }
-        "perl" | "ruby" => short(&['e', 'E']) || !operands(),
-        "node" | "nodejs" | "bun" => short(&['e', 'p']) || long(&["--eval", "--print"]) || !operands(),
-        "php" => short(&['r', 'R', 'B', 'E']) || !operands(),
-        "lua" | "luajit" | "tclsh" | "julia" | "Rscript" => short(&['e', 'E']) || !operands(),
-        "deno" => arguments.first().is_some_and(|word| word.text() == "eval"),
-        "awk" | "gawk" | "mawk" | "nawk" => super::programs::does_more(name, arguments),
-        "sed" | "gsed" => super::programs::does_more(name, arguments),
-        _ => false,
-    }
 }

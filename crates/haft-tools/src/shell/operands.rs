@@ -1,18 +1,25 @@
 //! Which words of a command may name files: neither programs nor patterns nor messages.
 
+use super::effects::READING;
+use super::options::subcommand;
 use super::word::Word;
 
 /// Commands whose words are text and no paths.
 pub(super) const TEXT: &[&str] =
     &["echo", "printf", "expr", "let", "true", "false", ":", "exit", "return", "kill", "sleep", "seq"];
 /// Commands whose first operand is a pattern or a program.
-const PROGRAMMED: &[&str] = &[
-    "grep", "egrep", "fgrep", "rg", "ag", "ack", "sed", "gsed", "awk", "gawk", "mawk", "nawk", "jq", "yq",
-    "tr",
-];
+const PROGRAMMED: &[&str] =
+    &["rg", "rga", "ag", "ack", "sed", "gsed", "awk", "gawk", "mawk", "nawk", "jq", "yq", "tr"];
+/// Commands to which a message is given, also by the last letter of a cluster.
+const COMMITTING: &[&str] = &["git", "hg", "svn", "jj"];
+/// Subcommands of git that take a message; to others the same letter means something else.
+const MESSAGED: &[&str] = &["commit", "tag", "merge", "stash", "notes"];
 /// Options behind which a text stands, and whose they are.
 const TEXTS: &[(&str, &str)] = &[
-    ("git hg svn jj gh glab", "-m --message --format --pretty"),
+    (
+        "git hg svn jj gh glab",
+        "--message --format --pretty --grep --author --committer --trailer --title --body",
+    ),
     ("docker podman kubectl stat date ls ps", "--format --pretty"),
     ("find fd fdfind", "-name -iname -path -ipath -wholename -regex -iregex --format"),
     (
@@ -24,23 +31,32 @@ const TEXTS: &[(&str, &str)] = &[
 
 /// The words that may name files, with their places.
 pub(super) fn operands<'w>(name: &str, words: &'w [Word]) -> Vec<(usize, &'w Word)> {
-    let has_program = PROGRAMMED.contains(&name);
-    let mut is_programmed = has_program && !words.iter().any(|word| gives_program(name, word.text()));
+    let mut has_program = is_programmed(name) && !words.iter().any(|word| gives_program(name, word.text()));
+    let has_message = COMMITTING.contains(&name)
+        && (name != "git" || subcommand(name, words).is_some_and(|second| MESSAGED.contains(&second)));
+    let is_letter = |text: &str| text.starts_with('-') && !text.starts_with("--") && text.ends_with('m');
     let mut operands = Vec::with_capacity(words.len());
     for (at, word) in words.iter().enumerate() {
-        let is_behind = at > 0 && is_text_option(name, words[at - 1].text());
+        let before = at.checked_sub(1).map_or("", |before| words[before].text());
+        let is_behind = is_text_option(name, before) || has_message && is_letter(before);
         let is_attached = word.text().split_once('=').is_some_and(|(option, _)| lists_text(name, option));
-        let is_message = is_behind || is_attached;
+        let is_glued = has_message && word.text().starts_with("-m") && word.text().len() > 2;
+        let is_message = is_behind || is_attached || is_glued;
         let is_option = word.text().starts_with('-') && word.text() != "-";
-        let is_program = is_programmed && !is_option && !is_message;
+        let is_program = has_program && !is_option && !is_message;
         if is_program {
-            is_programmed = false;
+            has_program = false;
         }
         if !is_message && !is_program {
             operands.push((at, word));
         }
     }
     operands
+}
+
+/// Whether the first operand of a command is a pattern or a program, as it is for all kinds of grep.
+fn is_programmed(name: &str) -> bool {
+    PROGRAMMED.contains(&name) || name.ends_with("grep") && READING.contains(&name)
 }
 
 /// Whether the word behind an option is text.
@@ -50,7 +66,8 @@ fn is_text_option(name: &str, option: &str) -> bool {
         // Letters may stand before it in the same word.
         None => option.starts_with('-') && option.ends_with('e') && takes_program(name, 'e'),
     };
-    lists_text(name, option) || PROGRAMMED.contains(&name) && is_programs()
+    // This one takes a value only behind an equals sign.
+    lists_text(name, option) && option != "--pretty" || is_programmed(name) && is_programs()
 }
 
 fn lists_text(name: &str, option: &str) -> bool {

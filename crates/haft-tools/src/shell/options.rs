@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use super::arity::arity;
 use super::command::{Command, Why};
-use super::gadgets::{Does, GADGETS};
+use super::gadgets::{Does, GADGETS, TELLING};
 use super::programs;
 use super::walk::lexical;
 use super::word::{Certainty, Word};
@@ -100,7 +100,7 @@ fn is_fed(command: &Command, by_dash: bool) -> bool {
     })
 }
 
-fn is_input(name: &str, directories: &[PathBuf]) -> bool {
+pub(super) fn is_input(name: &str, directories: &[PathBuf]) -> bool {
     // Most words name nothing of the kind.
     let is_number = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
     if !is_number && !["stdin", "fd", "tty"].iter().any(|part| name.contains(part)) {
@@ -176,11 +176,12 @@ fn is_option(name: &str, text: &str) -> bool {
     text.starts_with('-') || name == "cargo" && text.starts_with('+')
 }
 
-fn is_given(option: &str, name: &str, arguments: &[Word], operands_before: usize) -> bool {
+/// Whether an option of the gadgets' language is among the arguments.
+pub(super) fn is_given(option: &str, name: &str, arguments: &[Word], operands_before: usize) -> bool {
     let texts = || arguments.iter().map(Word::text);
     let operands = || texts().filter(|text| !text.starts_with('-') || *text == "-");
     if option == "*" {
-        return true;
+        return !only_tells(name, arguments);
     }
     if let Some(count) = option.strip_prefix('#').and_then(|count| count.parse::<usize>().ok()) {
         let given = operands().count().saturating_sub(operands_before);
@@ -216,6 +217,18 @@ fn is_given(option: &str, name: &str, arguments: &[Word], operands_before: usize
         true => texts().any(|text| text.starts_with(option)),
         false => operands().any(|text| text == option),
     }
+}
+
+/// Whether a command that could run anything is only asked about itself, or about what runs already. In braces behind a
+/// hash it could be told to run something for that, too.
+fn only_tells(name: &str, arguments: &[Word]) -> bool {
+    let Some(first) = arguments.first().and_then(Word::known) else { return false };
+    let is_alone = arguments.len() == 1;
+    let tells = |(names, words): &&(&str, &str)| {
+        (*names == name || names.is_empty() && is_alone) && words.split(' ').any(|word| word == first)
+    };
+    TELLING.iter().any(|row| tells(&row))
+        && arguments.iter().all(|word| word.known().is_some_and(|text| !text.contains("#(")))
 }
 
 /// Whether a letter stands in a cluster of options. Before its subcommand git has options of its own.

@@ -9,6 +9,7 @@ use super::analysis::Analysis;
 use super::arity::{arity, prefix};
 use super::command::{Command, Sort};
 use super::effects::{FileEffect, Touch, effects, is_dynamic};
+use super::guesses::guesses;
 use super::options::behind_options;
 use super::word::{Certainty, Word};
 use super::wrappers::{does_launch, is_launcher, runs_anything};
@@ -147,7 +148,8 @@ impl Names<'_> {
 }
 
 fn commands(analysis: &Analysis) -> Option<Question> {
-    let asked = || analysis.commands.iter().filter(|command| !command.only_moves());
+    let is_asked = |command: &&Command| !command.only_moves() && command.sort != Sort::Setting;
+    let asked = || analysis.commands.iter().filter(is_asked);
     let mut resources: Vec<Resource> = Vec::new();
     let mut seen = HashSet::new();
     for resource in asked().map(resource) {
@@ -190,6 +192,9 @@ fn forbidden(mut resource: Resource, command: &Command) -> Resource {
     }
     for inside in &command.within {
         resource = forbidden(resource, inside);
+    }
+    for guess in guesses(command) {
+        resource = resource.or_perhaps(guess);
     }
     if command.is_opaque {
         return resource.beginning("");

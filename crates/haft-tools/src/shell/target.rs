@@ -6,6 +6,7 @@ use haft::permission::{Ask, Question, Reach, Ruleset, Showing};
 use haft::visible;
 
 use super::analysis::{Analysis, analyse};
+use super::command::{Command, Sort};
 use super::effects::Touch;
 use super::files::{Held, held};
 use super::questions::{agreed_outside, agreed_protected, perhaps_outside, questions, withheld};
@@ -98,7 +99,8 @@ impl Ask for CommandTarget {
     /// The script itself, whole, and below it why a rule about one of its commands would not do.
     fn show(&self) -> Showing {
         let mut detail = self.script.clone();
-        let reasons = self.analysis.commands.iter().filter(|command| !command.is_plain());
+        let is_told = |command: &&Command| !command.is_plain() && command.sort != Sort::Setting;
+        let reasons = self.analysis.commands.iter().filter(is_told);
         for (at, command) in reasons.enumerate() {
             let why: Vec<&str> = command.why.iter().map(|why| why.as_str()).collect();
             let heading = if at == 0 { "\n\n" } else { "\n" };

@@ -1,13 +1,17 @@
 //! What is found in scripts, and what is decided about them, as tables.
 
+mod asked;
 mod attacks;
 mod bypasses;
 mod decisions;
+mod everyday;
 mod files;
 mod hostile;
+mod kinds;
 mod oracle;
 mod parsing;
 mod reach;
+mod spellings;
 
 use std::path::Path;
 

@@ -2,7 +2,7 @@
 
 use super::command::{Command, Direction, Redirection};
 use super::options::subcommand;
-use super::word::Word;
+use super::word::{Certainty, Word, WordBuilder};
 
 /// How much of what a word names a command has to do with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -25,7 +25,7 @@ const NAMES: &[&str] = &[
 /// Commands that go through all of a directory, or take it as a whole.
 #[rustfmt::skip]
 const WALKING: &[&str] = &[
-    "mv", "ln", "rsync", "tar", "bsdtar", "gtar", "rg", "ag", "ack", "rgrep", "cpio", "pax", "7z", "7za", "ditto",
+    "mv", "ln", "rsync", "tar", "bsdtar", "gtar", "rg", "ag", "ack", "rgrep", "cpio", "pax", "7z", "7za", "ditto", "rga",
 ];
 /// Commands that do so if an option says so.
 #[rustfmt::skip]
@@ -33,6 +33,8 @@ const RECURSIVE: &[(&str, &str, &str)] = &[
     ("cp", "rRa", "recursive archive"),
     ("scp", "r", ""),
     ("rm", "rR", "recursive"),
+    ("gzip gunzip zstd unzstd zstdcat pigz", "r", "recursive"),
+    ("ugrep pcregrep pcre2grep", "rRd", "recursive dereference-recursive directories"),
     ("grep egrep fgrep zgrep", "rRd", "recursive dereference-recursive directories"),
     ("diff", "r", "recursive"),
     ("chmod chown chgrp chattr setfacl", "R", "recursive"),
@@ -54,25 +56,34 @@ const ACTING: &[&str] = &[
     "--exec-batch",
 ];
 /// Those that search where they are, if nothing else is named.
-const SEARCHING: &[&str] = &["rg", "ag", "ack", "rgrep"];
+const SEARCHING: &[&str] = &["rg", "ag", "ack", "rgrep", "rga"];
 /// Those that do so if an option says so.
-const GREPPING: &[&str] = &["grep", "egrep", "fgrep"];
+const GREPPING: &[&str] = &["grep", "egrep", "fgrep", "ugrep", "pcregrep", "pcre2grep"];
 /// Subcommands of git that take whole trees.
 const TAKING: &[&str] = &["grep", "archive"];
+/// Those that change directories as a whole.
+const CHANGING: &[&str] = &["checkout", "restore", "rm", "mv", "clean"];
+/// Those that look at names, or at what git itself has names for.
+pub(super) const LOOKING: &[&str] = &["check-ignore", "check-attr", "ls-files", "status", "rev-parse"];
 /// Those that print the names of what they find.
 const FINDING: &[&str] = &["find", "fd", "fdfind"];
 
 /// How far a command goes into the directories among its operands.
 pub(super) fn extent(command: &Command, name: &str, words: &[Word]) -> Extent {
     let is_finding = FINDING.contains(&name);
-    if is_finding && (command.feeds || words.iter().any(|word| ACTING.contains(&word.text()))) {
+    if command.feeds || is_finding && words.iter().any(|word| ACTING.contains(&word.text())) {
         return Extent::Tree;
     }
+    let changes =
+        || name == "git" && subcommand(name, words).is_some_and(|second| CHANGING.contains(&second));
     let walks = WALKING.contains(&name)
         || RECURSIVE.iter().any(|row| is_recursive(row, name, words))
-        || takes_whole_trees(name, words);
+        || takes_whole_trees(name, words)
+        || changes();
     match walks {
         true => Extent::Tree,
+        // It makes something in a directory that it names.
+        false if name == "mktemp" => Extent::Whole,
         false if NAMES.contains(&name) => Extent::Itself,
         false => Extent::Whole,
     }
@@ -95,7 +106,19 @@ pub(super) fn searches_here(command: &Command, name: &str, words: &[Word]) -> bo
     let is_fed = command.is_fed || command.redirections.iter().any(feeds);
     let is_grep = GREPPING.contains(&name) && extent(command, name, words) == Extent::Tree;
     let is_finding = FINDING.contains(&name) && extent(command, name, words) == Extent::Tree;
-    SEARCHING.contains(&name) && !is_fed || is_grep || is_finding || takes_whole_trees(name, words)
+    let is_git = name == "git" && (takes_whole_trees(name, words) || command.feeds) && !is_told_where(words);
+    SEARCHING.contains(&name) && !is_fed || is_grep || is_finding || is_git
+}
+
+/// Whether git is told by words behind two dashes which files it is about. Before a pattern they say nothing.
+fn is_told_where(words: &[Word]) -> bool {
+    let Some(at) = words.iter().position(|word| word.text() == "--") else { return false };
+    let operands = words[..at].iter().filter(|word| !word.text().starts_with('-')).count();
+    let needed = if subcommand("git", words) == Some("ls-files") { 1 } else { 2 };
+    let is_plain = |word: &Word| {
+        word.known().is_some_and(|text| !text.starts_with(':') && !text.contains(['*', '?', '[']))
+    };
+    operands >= needed && at + 1 < words.len() && words[at + 1..].iter().all(is_plain)
 }
 
 /// Whether git shows or packs files that nothing names.
@@ -114,13 +137,47 @@ pub(super) fn tells_names(name: &str, words: &[Word]) -> bool {
     }
 }
 
+/// The words that a command prints, if it lists files under the names that it is given, or all where it runs. What is in
+/// a directory that it is given is not known here.
+pub(super) fn listed(command: &Command) -> Option<Vec<Word>> {
+    let words =
+        command.words.get(1..).filter(|_| command.name() == Some("ls") && command.redirections.is_empty())?;
+    let (options, names): (Vec<&Word>, Vec<&Word>) =
+        words.iter().partition(|word| word.text().starts_with('-'));
+    let is_plain = |word: &&Word| {
+        word.known().is_some_and(|text| text[1..].chars().all(|letter| "1dtrSUvX".contains(letter)))
+    };
+    let is_known = |word: &&Word| word.certainty() != Certainty::Unknown;
+    if !options.iter().all(is_plain) || !names.iter().all(is_known) {
+        return None;
+    }
+    Some(match names.is_empty() {
+        true => vec![everything()],
+        false => names.into_iter().cloned().collect(),
+    })
+}
+
+/// The word that every name matches.
+fn everything() -> Word {
+    let mut builder = WordBuilder::default();
+    builder.bare('*');
+    builder.finish(None)
+}
+
+/// Commands whose words are no files.
+#[rustfmt::skip]
+const OTHERS: &[&str] = &[
+    "wait", "read", "shift", "set", "unset", "export", "date", "id", "uname", "ps", "pgrep", "pkill", "killall", "jobs",
+    "ulimit", "umask", "hash", "command", "cd", "pushd", "popd", "chdir", "getopts", "local", "break", "continue", "nproc",
+];
+
+/// Whether a command is known to open none of the files that its words may name, and to run none of them.
+pub(super) fn looks_at_none(name: &str) -> bool {
+    NAMES.contains(&name) || OTHERS.contains(&name)
+}
+
 /// Whether nothing that a command names is opened by it.
 pub(super) fn opens_nothing(name: &str, words: &[Word]) -> bool {
-    #[rustfmt::skip]
-    const OTHERS: &[&str] = &[
-        "wait", "read", "shift", "set", "unset", "export", "date", "id", "uname", "ps", "pgrep", "pkill", "killall", "jobs",
-        "ulimit", "umask", "hash", "command", "cd", "pushd", "popd", "chdir", "getopts", "local", "break", "continue", "nproc",
-    ];
     // These name what git itself has names for.
     const REFERRING: &[&str] = &[
         "tag",
@@ -139,5 +196,5 @@ pub(super) fn opens_nothing(name: &str, words: &[Word]) -> bool {
         "rev-parse",
     ];
     let is_referring = || subcommand(name, words).is_some_and(|second| REFERRING.contains(&second));
-    NAMES.contains(&name) || OTHERS.contains(&name) || name == "git" && is_referring()
+    looks_at_none(name) || name == "git" && is_referring()
 }

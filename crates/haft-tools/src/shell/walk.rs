@@ -12,7 +12,7 @@ use tree_sitter::Node;
 
 use super::command::{Command, MOVING, Sort, Why};
 use super::surroundings::Surroundings;
-use super::trees::tells_names;
+use super::trees::{listed, tells_names};
 use super::variables;
 use super::word::Word;
 use decode::{Words, adjoin, end};
@@ -44,6 +44,8 @@ pub(super) struct Walker<'s> {
     otherwise: Vec<PathBuf>,
     /// Whether the grammar overlooked a substitution in what was read last.
     overlooked: Cell<bool>,
+    /// Whether it hands on every variable that it sets.
+    exports_all: bool,
     /// What the script puts into variables.
     values: Values,
     found: Found,
@@ -65,6 +67,7 @@ impl<'s> Walker<'s> {
             directories,
             otherwise: Vec::new(),
             overlooked,
+            exports_all: ["set -a", "allexport"].iter().any(|all| source.contains(all)),
             values: Values::new(),
             found: Found::default(),
         }
@@ -192,11 +195,17 @@ impl<'s> Walker<'s> {
         let (feeding, fed) = self.found.commands.split_at_mut(at);
         fed.iter_mut().for_each(|command| command.is_fed = true);
         let ([search], [taking, ..]) = (&mut feeding[before..], fed) else { return };
+        if !taking.name().is_some_and(|name| matches!(name, "xargs" | "gxargs")) {
+            return;
+        }
         let is_search = search.name().is_some_and(|name| tells_names(name, &search.words[1..]))
             && search.words.iter().all(|word| word.known().is_some());
-        if is_search && taking.name().is_some_and(|name| matches!(name, "xargs" | "gxargs")) {
+        if is_search {
             search.feeds = true;
             taking.is_found = true;
+        } else if let Some(listed) = listed(search) {
+            search.feeds = true;
+            taking.given = listed;
         }
     }
 

@@ -73,6 +73,19 @@ impl Word {
         &self.values
     }
 
+    /// The texts that it may come to, as a whole, as far as they are known.
+    pub(super) fn texts(&self) -> Vec<String> {
+        let own = std::iter::once(self).chain(self.alternatives());
+        let values =
+            self.values().iter().flat_map(|value| std::iter::once(value).chain(value.alternatives()));
+        let known = own.chain(values).filter(|one| one.certainty() != Certainty::Unknown);
+        let mut texts: Vec<String> = known.map(|one| one.text().to_owned()).collect();
+        // What a variable holds is several words where no quotes keep it together.
+        let several = self.values().iter().filter(|one| one.certainty() != Certainty::Unknown);
+        texts.extend(several.flat_map(|one| one.text().split_whitespace()).map(str::to_owned));
+        texts
+    }
+
     pub(super) fn with_values(self, values: Vec<Word>) -> Word {
         Word { values, ..self }
     }

@@ -49,7 +49,10 @@ pub(super) fn wrapped(name: &str, wrapper: &'static Wrapper, arguments: &[Word])
     }
     let Reading { at, mut is_sure, replaces, .. } = reading;
     is_sure &= arguments.iter().skip(at).take(wrapper.operands).all(|operand| operand.known().is_some());
-    let rest = arguments.get(at + wrapper.operands..).unwrap_or_default();
+    let mut rest = arguments.get(at + wrapper.operands..).unwrap_or_default();
+    if wrapper.operands > 0 && rest.first().is_some_and(|word| word.text().starts_with('-')) {
+        (rest, is_sure) = behind_dashes(rest, is_sure);
+    }
     // A lock is named before the command, and its script after it.
     if let Some(script) =
         rest.first().filter(|_| name == "flock").and_then(|_| script_anywhere(rest, wrapper.scripts))
@@ -77,6 +80,15 @@ pub(super) fn wrapped(name: &str, wrapper: &'static Wrapper, arguments: &[Word])
         found.push(Inner::Opaque);
     }
     found
+}
+
+/// What stands behind the two dashes that may follow operands, and whether that is sure: only the command itself knows
+/// the options before them.
+fn behind_dashes(words: &[Word], is_sure: bool) -> (&[Word], bool) {
+    match words.iter().position(|word| word.text() == "--") {
+        Some(at) => (&words[at + 1..], is_sure && at == 0),
+        None => (words, false),
+    }
 }
 
 struct Reading<'w> {
@@ -210,12 +222,20 @@ pub(super) fn launched(name: &str, arguments: &[Word]) -> Vec<Inner> {
     let is_option = |word: &&Word| word.text().starts_with('-') && word.text() != "--";
     let options = rest.iter().take_while(is_option).count();
     let ends = rest.get(options).is_some_and(|word| word.text() == "--");
-    let words = rest.get(options + usize::from(ends) + operands..).unwrap_or_default();
-    if words.is_empty() {
-        return Vec::new();
-    }
+    let mut words = rest.get(options + usize::from(ends) + operands..).unwrap_or_default();
     // What an option takes, only the launcher knows; behind two dashes there is none.
-    let is_sure = options == 0 || ends;
+    let mut is_sure = options == 0 || ends;
+    if words.first().is_some_and(|word| word.text().starts_with('-')) {
+        (words, is_sure) = behind_dashes(words, is_sure);
+    }
+    let is_setting =
+        |word: &&Word| word.known().is_some_and(|text| text.contains('=') && !text.starts_with('-'));
+    let settings = words.iter().take_while(is_setting).count();
+    let found: Vec<Inner> = words[..settings].iter().filter_map(run_by_setting).collect();
+    words = &words[settings..];
+    if words.is_empty() {
+        return found;
+    }
     let opaque = (!is_sure).then_some(Inner::Opaque);
-    std::iter::once(Inner::Words(words.to_vec())).chain(opaque).collect()
+    found.into_iter().chain([Inner::Words(words.to_vec())]).chain(opaque).collect()
 }

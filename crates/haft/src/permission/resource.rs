@@ -9,6 +9,7 @@ pub struct Resource {
     name: String,
     others: Vec<String>,
     forbidding: Vec<String>,
+    perhaps: Vec<String>,
     beginnings: Vec<String>,
     directories: Vec<String>,
     allowed: Allowed,
@@ -32,6 +33,7 @@ impl Resource {
             name: name.into(),
             others: Vec::new(),
             forbidding: Vec::new(),
+            perhaps: Vec::new(),
             beginnings: Vec::new(),
             directories: Vec::new(),
             allowed: Allowed::ByAnyMatch,
@@ -54,6 +56,13 @@ impl Resource {
         if !known {
             self.forbidding.push(spelling);
         }
+        self
+    }
+
+    /// Adds a spelling of something that it may stand for, though nobody knows. A rule that does not allow and matches this
+    /// is taken into account as one that might speak of it.
+    pub fn or_perhaps(mut self, spelling: impl Into<String>) -> Resource {
+        self.perhaps.push(spelling.into());
         self
     }
 
@@ -106,11 +115,12 @@ impl Resource {
     }
 
     pub(super) fn is_known_whole(&self) -> bool {
-        self.beginnings.is_empty() && self.directories.is_empty()
+        self.beginnings.is_empty() && self.directories.is_empty() && self.perhaps.is_empty()
     }
 
     pub(super) fn might_be_spoken_of_by(&self, pattern: &Pattern) -> bool {
-        self.beginnings.iter().any(|text| pattern.might_match_after(text))
+        self.perhaps.iter().any(|text| pattern.matches(text))
+            || self.beginnings.iter().any(|text| pattern.might_match_after(text))
             || self.directories.iter().any(|directory| pattern.might_match_below(directory))
     }
 }

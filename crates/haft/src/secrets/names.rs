@@ -160,7 +160,7 @@ pub(super) fn is_secret_option(name: &str) -> bool {
     let mut words = words.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).rev();
     let Some(last) = words.next() else { return false };
     let before = words.next();
-    let first = words.last().or(before);
+    let first = words.next_back().or(before);
     match last {
         "KEY" => before.is_some_and(|kind| KINDS_OF_KEYS.contains(&kind)),
         "PASS" => before.is_some() && !first.is_some_and(|first| SWITCHES.contains(&first)),

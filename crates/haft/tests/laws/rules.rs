@@ -192,6 +192,22 @@ fn a_spelling_to_forbid_by_never_allows() {
 }
 
 #[test]
+fn what_it_may_stand_for_is_asked_about_and_decides_nothing_else() {
+    let resource = Resource::new("launch rm x").or_perhaps("rm x");
+    for (text, effect) in [
+        ("bash *: allow\nbash rm *: deny", Effect::Ask),
+        ("bash *: allow\nbash rm *: ask", Effect::Ask),
+        ("bash *: allow\nbash *--force*: deny", Effect::Allow),
+        ("bash *: allow\nbash rmdir *: deny", Effect::Allow),
+        ("bash rm *: deny\nbash launch *: allow", Effect::Allow),
+        ("bash rm *: allow", Effect::Ask),
+        ("bash *: allow\nbash rm *: deny\nbash launch *: deny", Effect::Deny),
+    ] {
+        assert_eq!(rules(text).effect(&Action::new("bash"), &resource), effect, "{text}");
+    }
+}
+
+#[test]
 fn what_is_denied_below_a_directory_is_asked_about_if_a_rule_names_it() {
     let below = Resource::new("a/*").or("/ws/a/*").below("a/").below("/ws/a/");
     for (text, effect) in [

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::spelling::{is_number, is_open};
+use super::listed::reads_untold;
+use super::pathspecs::{Pathspec, Told, told};
+use super::spelling::{CODED, is_number, is_open};
 use super::{Named, NamedFile, Use};
 use crate::shell::command::{Command, Direction, Redirection, Sort, Why};
 use crate::shell::effects::{CHANGING, DEVICES, READING};
@@ -40,7 +42,7 @@ impl<'c> Collecting<'c> {
         bases.dedup();
         let is_open =
             is_unknown && opens_its_names(command, name, words) || opens_unknown(command, name, words);
-        Collecting { command, bases, left, named: Named { files: Vec::new(), is_open } }
+        Collecting { command, bases, left, named: Named { is_open, ..Named::default() } }
     }
 
     /// Adds a path as it is spelled, and what its wildcards match.
@@ -64,6 +66,34 @@ impl<'c> Collecting<'c> {
                 }
                 Matches::TooMany => self.named.is_open = true,
             }
+        }
+    }
+
+    /// Adds what an operand of git stands for, if it is more than a path.
+    pub(super) fn add_told(&mut self, text: &str, used: Use, extent: Extent) {
+        match told(text) {
+            None => {}
+            Some(Told::Path(path)) => self.add(&path, used, extent),
+            Some(Told::Others) => self.add(".", used, extent),
+            Some(Told::Pattern(pattern, ignores_case)) => {
+                let pathspec = Pathspec::new(self.bases.clone(), pattern, ignores_case);
+                self.named.pathspecs.push((pathspec, used));
+            }
+        }
+    }
+
+    /// Notes that what a command prints of this are words of another one: of a directory it is what lies in it.
+    pub(super) fn list(&mut self, text: &str) {
+        for base in self.bases.clone() {
+            let found = match has_wildcards(text) {
+                true => matches(&base, text, false, self.left),
+                false => Matches::All(vec![base.join(text)]),
+            };
+            let is_file = |path: &PathBuf| {
+                path.symlink_metadata().is_ok_and(|found| !found.is_dir() && !found.is_symlink())
+            };
+            let are_files = matches!(found, Matches::All(paths) if paths.iter().all(is_file));
+            self.named.is_open |= !are_files;
         }
     }
 
@@ -102,7 +132,14 @@ fn opens_unknown(command: &Command, name: &str, words: &[Word]) -> bool {
     let runs_scripts = SHELLS.contains(&name)
         || wrapper_of(name).is_some()
         || matches!(name, "eval" | "source" | "." | "trap" | "alias" | "su");
-    if command.words.first().is_some_and(is_open) || command.is_opaque && runs_scripts {
+    if command.words.first().is_some_and(is_open) || command.is_opaque && runs_scripts || command.runs_written
+    {
+        return true;
+    }
+    // A module of Python is named by an option, too.
+    let is_option = |word: &Word| word.text().starts_with('-') && !word.text().starts_with("-m");
+    let is_fed_code = command.is_fed && CODED.contains(&name) && words.iter().all(is_option);
+    if is_fed_code || reads_untold(command, name, words) {
         return true;
     }
     if TEXT.contains(&name) || opens_nothing(name, words) || command.is_found {

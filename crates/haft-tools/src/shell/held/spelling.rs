@@ -4,28 +4,16 @@ use crate::shell::word::{Certainty, Word};
 
 /// Interpreters and editors whose words hold programs that may name files.
 #[rustfmt::skip]
-const CODED: &[&str] = &[
+pub(super) const CODED: &[&str] = &[
     "awk", "gawk", "mawk", "nawk", "sed", "gsed", "python", "python2", "python3", "pypy", "pypy3", "perl", "ruby", "node",
     "nodejs", "bun", "deno", "php", "lua", "luajit", "tclsh", "ed", "ex", "vi", "vim", "nvim", "emacs", "sqlite3", "psql", "gdb",
-    "m4", "dc", "bc",
+    "m4", "dc",
 ];
-
-/// The texts that a word may come to, as a whole.
-pub(super) fn whole(word: &Word) -> Vec<String> {
-    let own = std::iter::once(word).chain(word.alternatives());
-    let values = word.values().iter().flat_map(|value| std::iter::once(value).chain(value.alternatives()));
-    let known = own.chain(values).filter(|one| one.certainty() != Certainty::Unknown);
-    let mut texts: Vec<String> = known.map(|one| one.text().to_owned()).collect();
-    // What a variable holds is several words where no quotes keep it together.
-    let several = word.values().iter().filter(|one| one.certainty() != Certainty::Unknown);
-    texts.extend(several.flat_map(|one| one.text().split_whitespace()).map(str::to_owned));
-    texts
-}
 
 /// Every part of a word that may be a path: the word, the value of an option, and what follows a sign that separates.
 pub(super) fn spellings(word: &Word) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
-    for text in whole(word) {
+    for text in word.texts() {
         if text.is_empty() || text.contains("://") && !text.starts_with("file:") {
             continue;
         }
@@ -61,12 +49,13 @@ fn attached(text: &str) -> Vec<String> {
 }
 
 /// What may be a path in the programs that stand among words.
-pub(super) fn code(name: &str, words: &[Word]) -> Vec<String> {
+pub(super) fn code<'t>(name: &str, words: &'t [Word], given: impl Iterator<Item = &'t str>) -> Vec<String> {
     if !CODED.contains(&name) {
         return Vec::new();
     }
     let is_part = |c: char| c.is_alphanumeric() || "_./~+@%^-".contains(c);
-    let parts = words.iter().flat_map(|word| word.text().split(move |c| !is_part(c)));
+    let texts = words.iter().map(Word::text).chain(given);
+    let parts = texts.flat_map(|text| text.split(move |c| !is_part(c)));
     let mut found: Vec<String> = parts.filter(|part| part.len() > 1).map(str::to_owned).collect();
     found.sort();
     found.dedup();

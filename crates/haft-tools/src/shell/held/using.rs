@@ -1,11 +1,10 @@
 //! What a command does to each of the files that it names.
 
 use super::Use;
-use super::spelling::whole;
 use crate::shell::command::{Command, Why};
 use crate::shell::effects::{CHANGING, GIT_CHANGING, READING};
 use crate::shell::options::subcommand;
-use crate::shell::trees::Extent;
+use crate::shell::trees::{Extent, LOOKING};
 use crate::shell::word::Word;
 use crate::shell::wrappers::{is_launcher, wrapper_of};
 
@@ -14,6 +13,17 @@ use crate::shell::wrappers::{is_launcher, wrapper_of};
 const ONLY_EDITING: &[&str] = &[
     "rm", "rmdir", "mkdir", "touch", "truncate", "fallocate", "shred", "chmod", "chown", "chgrp", "chattr", "setfacl", "mkfifo",
     "mknod", "mktemp", "tee", "sponge", "unlink",
+];
+/// Commands that look at what files are and not at what is in them.
+#[rustfmt::skip]
+const ONLY_LOOKING: &[&str] = &[
+    "ls", "stat", "test", "[", "du", "df", "pwd", "realpath", "basename", "dirname", "readlink", "which", "type", "namei", "lsattr",
+    "getfacl", "mountpoint",
+];
+/// Commands that put something else in the place of what they name, unless they are told to print it.
+#[rustfmt::skip]
+const COMPRESSING: &[&str] = &[
+    "gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "lzma", "unlzma", "zstd", "unzstd", "lz4", "pigz", "compress", "uncompress",
 ];
 /// Commands that put what their other operands name where the last one says.
 const COPYING: &[&str] = &["cp", "mv", "ln", "install", "rsync", "scp", "link"];
@@ -44,7 +54,7 @@ pub(super) fn destination(name: &str, words: &[Word]) -> Option<Destination> {
                     .is_some_and(|cluster| !cluster.starts_with('-') && cluster.ends_with('t'))
     };
     if let Some(at) = words.iter().position(|word| takes_target(word.text())) {
-        return Some(Destination { at: at + 1, texts: whole(words.get(at + 1)?) });
+        return Some(Destination { at: at + 1, texts: words.get(at + 1)?.texts() });
     }
     if let Some(at) = words.iter().position(|word| word.text().starts_with("--target-directory=")) {
         let (_, text) = words[at].text().split_once('=')?;
@@ -55,7 +65,7 @@ pub(super) fn destination(name: &str, words: &[Word]) -> Option<Destination> {
         return None;
     }
     let at = words.iter().rposition(|word| is_operand(&word))?;
-    Some(Destination { at, texts: whole(&words[at]) })
+    Some(Destination { at, texts: words[at].texts() })
 }
 
 impl Destination {
@@ -73,7 +83,7 @@ impl Destination {
             };
             self.texts.iter().map(there).collect::<Vec<_>>()
         };
-        others.flat_map(|(_, word)| whole(word)).flat_map(made).collect()
+        others.flat_map(|(_, word)| word.texts()).flat_map(made).collect()
     }
 }
 
@@ -87,6 +97,7 @@ pub(super) struct Using<'c> {
     is_wrapper: bool,
 }
 
+const NONE: &[Use] = &[];
 const READS: &[Use] = &[Use::Reads];
 const EDITS: &[Use] = &[Use::Edits];
 const BOTH: &[Use] = &[Use::Reads, Use::Edits];
@@ -107,8 +118,16 @@ impl<'c> Using<'c> {
             "cp" | "install" | "rsync" | "scp" if to.is_some() => READS,
             "dd" => READS,
             "git" if subcommand(name, words).is_none_or(|second| GIT_CHANGING.contains(&second)) => BOTH,
+            "git"
+                if subcommand(name, words).is_some_and(|second| LOOKING.contains(&second))
+                    && !command.feeds =>
+            {
+                NONE
+            }
             "git" => READS,
             _ if ONLY_EDITING.contains(&name) => EDITS,
+            _ if ONLY_LOOKING.contains(&name) => NONE,
+            _ if COMPRESSING.contains(&name) && prints(words) => READS,
             _ if READING.contains(&name) && command.why.contains(&Why::Writes) => BOTH,
             _ if READING.contains(&name) => READS,
             _ if CHANGING.contains(&name) => BOTH,
@@ -128,7 +147,18 @@ impl<'c> Using<'c> {
             _ if self.to == Some(at) => EDITS,
             "dd" if self.words[at].text().starts_with("of=") => EDITS,
             _ if self.is_wrapper && !is_own() => READS,
+            // What an option names it may be told by.
+            _ if self.others.is_empty() && is_option(at) => READS,
             _ => self.others,
         }
     }
+}
+
+/// Whether an option has a command print what it makes.
+fn prints(words: &[Word]) -> bool {
+    let is_letter = |cluster: &str| !cluster.starts_with('-') && cluster.contains(['c', 't', 'l']);
+    words.iter().any(|word| match word.text() {
+        "--stdout" | "--to-stdout" | "--test" | "--list" => true,
+        text => text.strip_prefix('-').is_some_and(is_letter),
+    })
 }

@@ -4,14 +4,15 @@ use tree_sitter::Node;
 
 use super::decode::Words;
 use super::{Walker, children};
+use crate::shell::builtins::EVALUATING;
 use crate::shell::command::{Command, Sort, Why};
 use crate::shell::variables;
 use crate::shell::word::Word;
 
 /// What puts something into a variable without an assignment that could be seen.
-const SETTING: &[&str] = &[
-    "read", "mapfile", "printf", "eval", "getopts", "declare", "typeset", "local", "let", "export", "source",
-];
+const SETTING: &[&str] = &["read", "mapfile", "printf", "eval", "getopts", "let", "source"];
+/// What may give a variable a value or a kind in ways that are not looked at here.
+const DECLARING: &[&str] = &["declare", "typeset", "local", "export"];
 
 impl Walker<'_> {
     /// `[ … ]` looks at files and texts; what evaluates arithmetic or names a variable by a text does more.
@@ -53,6 +54,12 @@ impl Walker<'_> {
 
     /// Whether a script puts nothing but numbers into a variable, and does so at all.
     fn is_number(&self, name: &str) -> bool {
+        let declares = || DECLARING.iter().any(|word| self.source.contains(word));
+        self.numbers_set(name).is_some_and(|sets| sets > 0) && !declares()
+    }
+
+    /// How often a script puts a number into a variable; nothing, if it may put something else into it.
+    fn numbers_set(&self, name: &str) -> Option<usize> {
         let ends = |rest: &str| rest.is_empty() || rest.starts_with([' ', ';', '\n', '\t', ')', '&', '|']);
         let is_number = |value: &str| match value.strip_prefix("$((") {
             Some(rest) => rest.split_once("))").is_some_and(|(_, rest)| ends(rest)),
@@ -67,19 +74,20 @@ impl Walker<'_> {
             let before = self.source[..at].trim_end_matches([' ', '\t']);
             let is_whole = !self.source[..at].ends_with(is_part);
             let behind = &self.source[at + name.len()..];
-            if is_whole && before.ends_with("for") {
-                return false;
+            let is_looped = before.ends_with("for") || before.ends_with("select");
+            if is_whole && is_looped || behind.starts_with(":=") {
+                return None;
             }
             if let Some(value) =
                 behind.strip_prefix("+=").or_else(|| behind.strip_prefix('=')).filter(|_| is_whole)
             {
                 sets += 1;
                 if !is_number(value) {
-                    return false;
+                    return None;
                 }
             }
         }
-        sets > 0 && !SETTING.iter().any(|word| self.source.contains(word))
+        (!SETTING.iter().any(|word| self.source.contains(word))).then_some(sets)
     }
 
     /// `${x@P}` expands what is in a variable as a prompt, `${!x}` and an index evaluate it, and `${x:=y}` sets it.
@@ -117,6 +125,7 @@ impl Walker<'_> {
         if self.text(node).contains('[') {
             self.evaluating(node, Sort::Arithmetic);
         }
+        self.exports(node);
         // What it sets may stand in quotes, or be known only when it runs.
         let mut words = Words::default();
         for child in children(node).into_iter().skip(1) {
@@ -124,9 +133,14 @@ impl Walker<'_> {
                 words.push(child);
             }
         }
+        let is_unset = self.text(node).starts_with("unset");
         for group in words.groups(self.source) {
             let word = self.word(&group);
-            if self.text(node).starts_with("unset") || word.text().starts_with('-') {
+            let is_option = word.text().starts_with(['-', '+']);
+            if is_option && !is_unset && word.text().contains(EVALUATING) && !self.declares_numbers(node) {
+                self.evaluating(node, Sort::Arithmetic);
+            }
+            if is_unset || is_option {
                 continue;
             }
             let (name, value) = word.text().split_once('=').unwrap_or((word.text(), ""));
@@ -136,6 +150,42 @@ impl Walker<'_> {
                 None => self.set(node, "ENV", Word::unknown()),
             }
         }
+    }
+
+    /// Takes down what a declaration hands on to other programs: it may name a file to them.
+    fn exports(&mut self, node: Node<'_>) {
+        let is_exporting =
+            |child: Node<'_>| self.text(child).starts_with('-') && self.text(child).contains('x');
+        if !self.text(node).starts_with("export") && !children(node).into_iter().any(is_exporting) {
+            return;
+        }
+        for child in children(node).into_iter().skip(1) {
+            let values = match child.kind() {
+                "variable_assignment" => vec![self.value(child)],
+                "variable_name" => self.values.get(self.text(child)).cloned().unwrap_or_default(),
+                _ => {
+                    let word = self.word(&[child]);
+                    word.known()
+                        .and_then(|text| text.split_once('='))
+                        .map(|(_, value)| Word::exact(value))
+                        .into_iter()
+                        .collect()
+                }
+            };
+            values.into_iter().for_each(|value| self.name_file(node, value));
+        }
+    }
+
+    /// Whether a declaration says of variables that they are numbers, and nothing else is ever put into them.
+    fn declares_numbers(&self, node: Node<'_>) -> bool {
+        let mut names = children(node).into_iter().skip(1).filter_map(|child| match child.kind() {
+            "variable_assignment" => child.child_by_field_name("name").map(|name| self.text(name)),
+            "variable_name" => Some(self.text(child)),
+            _ if self.text(child).starts_with('-') && !self.text(child).contains('n') => None,
+            // Others are not looked into.
+            _ => Some(""),
+        });
+        names.all(|name| !name.is_empty() && self.numbers_set(name).is_some())
     }
 
     pub(super) fn assignment(&mut self, node: Node<'_>) {
@@ -148,6 +198,15 @@ impl Walker<'_> {
                 self.evaluating(node, Sort::Arithmetic);
             }
         }
+        // An index before a value of an array is evaluated like any other.
+        let value = node.child_by_field_name("value").filter(|value| value.kind() == "array");
+        let is_evaluated = |element: Node<'_>| {
+            let index = self.text(element).strip_prefix('[').and_then(|text| text.split(']').next());
+            index.is_some_and(|index| !index.chars().all(|c| c.is_ascii_digit()))
+        };
+        if value.is_some_and(|value| children(value).into_iter().any(is_evaluated)) {
+            self.evaluating(node, Sort::Arithmetic);
+        }
         self.set(node, name, self.value(node));
     }
 
@@ -159,13 +218,25 @@ impl Walker<'_> {
 
     /// Takes down that a variable is set, if what is in it is run by others.
     fn set(&mut self, node: Node<'_>, name: &str, value: Word) {
-        if !variables::is_run(name) {
+        let runs = variables::is_run(name) || variables::run_by(name, &value).is_some();
+        if !runs {
+            if variables::names_file(name) || self.exports_all {
+                self.name_file(node, value);
+            }
             return;
         }
         let mut command = Command::new(Sort::Assignment, self.text(node));
         command.because(Why::Environment);
         command.directories.clone_from(&self.directories);
         command.assignments.push(name.to_owned());
+        command.values.push(value);
+        self.found.commands.push(command);
+    }
+
+    /// Takes down that a variable names a file to others.
+    fn name_file(&mut self, node: Node<'_>, value: Word) {
+        let mut command = Command::new(Sort::Setting, self.text(node));
+        command.directories.clone_from(&self.directories);
         command.values.push(value);
         self.found.commands.push(command);
     }

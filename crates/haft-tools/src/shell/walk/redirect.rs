@@ -17,7 +17,7 @@ impl Walker<'_> {
             || children(node).into_iter().filter(|child| Some(child.id()) != body.map(|body| body.id()));
         let from = redirects().next().map_or(node.start_byte(), |first| first.start_byte());
         let mut command = Command::new(Sort::Redirections, self.between(from, node.end_byte()).trim());
-        command.directories.clone_from(&self.directories);
+        let before = self.directories.clone();
         let mut words = Words::default();
         redirects().for_each(|redirect| self.redirection(redirect, &mut command, &mut words));
         if self.overlooked.take() {
@@ -32,6 +32,12 @@ impl Walker<'_> {
         if let Some(body) = body {
             self.visit(body, depth + 1);
         }
+        // Of commands that are joined it belongs to the last, which runs where those before it led.
+        let is_known = !before.is_empty() && !self.directories.is_empty();
+        let both = before.into_iter().chain(self.directories.iter().cloned());
+        command.directories = if is_known { both.collect() } else { Vec::new() };
+        command.directories.sort();
+        command.directories.dedup();
         if command.is_opaque || !redirections_are_idle(&command.redirections) {
             self.found.commands.push(command);
         }
@@ -41,6 +47,7 @@ impl Walker<'_> {
     pub(super) fn redirection<'t>(&mut self, node: Node<'t>, command: &mut Command, words: &mut Words<'t>) {
         let mut direction = Direction::In;
         let mut is_literal = false;
+        let mut text = None;
         let mut target: Option<Vec<Node<'t>>> = None;
         for child in children(node) {
             match child.kind() {
@@ -49,9 +56,14 @@ impl Walker<'_> {
                 ">" | ">>" | ">|" | "&>" | "&>>" => direction = Direction::Out,
                 ">&" | "<&" | ">&-" | "<&-" => direction = Direction::Descriptor,
                 "<<" | "<<-" | "<<<" => direction = Direction::Text,
-                "heredoc_body" if !is_literal => self.look_for_overlooked(child),
+                "heredoc_body" => {
+                    text = Some(Word::exact(self.text(child)));
+                    if !is_literal {
+                        self.look_for_overlooked(child);
+                    }
+                }
                 "heredoc_start" => is_literal = self.text(child).contains(['\'', '"', '\\']),
-                "heredoc_body" | "heredoc_end" | "comment" => {}
+                "heredoc_end" | "comment" => {}
                 // Commands that stand behind the beginning of a here document are not its words.
                 "pipeline" | AND_OR | "command" | "redirected_statement" | "&&" | "||" | "|" | "|&" => {}
                 "file_redirect" | "herestring_redirect" => self.redirection(child, command, words),
@@ -64,7 +76,10 @@ impl Walker<'_> {
                 },
             }
         }
-        let target = target.map_or_else(Word::unknown, |pieces| self.word(&pieces));
+        let target = match target {
+            Some(pieces) => self.word(&pieces),
+            None => text.unwrap_or_else(Word::unknown),
+        };
         if direction == Direction::Descriptor {
             let is_number = |text: &str| text.chars().all(|c| c.is_ascii_digit() || c == '-');
             let stays = self.text(node).ends_with("&-") || target.known().is_some_and(is_number);

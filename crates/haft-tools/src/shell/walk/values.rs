@@ -26,6 +26,11 @@ const FILLING: &[&str] = &["read"];
 const SETTING_ANY: &[&str] =
     &["eval", "source", ".", "mapfile", "readarray", "getopts", "let", "coproc", "enable", "trap"];
 
+/// What hands variables on to other programs.
+const HANDING_ON: &[&str] = &["export", "declare", "typeset"];
+/// Letters of options by which what is put into a variable does not stay what it is.
+const CHANGING: [char; 5] = ['n', 'l', 'u', 'c', 'i'];
+
 /// The values of the variables of a script. One that is not listed may hold anything, and so may one that is listed with a
 /// value that is not known.
 pub(super) type Values = HashMap<String, Vec<Word>>;
@@ -33,7 +38,7 @@ pub(super) type Values = HashMap<String, Vec<Word>>;
 impl<'s> Walker<'s> {
     /// Everything that a script puts into variables.
     pub(super) fn gather_values(&mut self, root: Node<'_>) {
-        if !self.source.contains('$') {
+        if !self.source.contains('$') && !HANDING_ON.iter().any(|word| self.source.contains(word)) {
             return;
         }
         for round in 0..=ROUNDS {
@@ -91,7 +96,7 @@ impl<'s> Walker<'s> {
                 let others = children(node).into_iter().skip(1);
                 let is_plain = |child: Node<'_>| match child.kind() {
                     "variable_assignment" | "variable_name" => true,
-                    _ => self.text(child).starts_with('-') && !self.text(child).contains('n'),
+                    _ => self.text(child).starts_with('-') && !self.text(child).contains(CHANGING),
                 };
                 if !others.into_iter().all(is_plain) {
                     return false;

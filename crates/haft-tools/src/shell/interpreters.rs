@@ -1,0 +1,115 @@
+//! Interpreters of languages: whether they are given code that nobody has looked at, by an option or by what they are fed.
+
+use super::programs;
+use super::word::{Certainty, Word};
+
+/// Modules of Python that run what their words or their input say.
+const CODE_MODULES: &[&str] = &[
+    "timeit",
+    "pdb",
+    "code",
+    "asyncio",
+    "idlelib",
+    "IPython",
+    "ipdb",
+    "pudb",
+    "bpython",
+    "ptpython",
+    "xonsh",
+    "ptipython",
+];
+/// Modules of Python that run another file or module of Python which their words name.
+const RUNNING_MODULES: &[&str] = &[
+    "cProfile",
+    "profile",
+    "trace",
+    "coverage",
+    "pyinstrument",
+    "scalene",
+    "viztracer",
+    "memory_profiler",
+    "kernprof",
+    "debugpy",
+    "runpy",
+];
+
+/// Whether code for an interpreter is given by an option or fed: nobody has looked at it.
+pub(super) fn runs_code(name: &str, arguments: &[Word]) -> bool {
+    let operands = || arguments.iter().any(|word| !word.text().starts_with('-'));
+    let short = |letters: &[char]| {
+        arguments.iter().any(|word| {
+            let text = word.text();
+            text.strip_prefix('-')
+                .is_some_and(|cluster| !cluster.starts_with('-') && cluster.contains(letters))
+        })
+    };
+    let long = |options: &[&str]| {
+        arguments.iter().any(|word| options.iter().any(|one| word.text().starts_with(one)))
+    };
+    // What is not known may be an option with code.
+    let may_be_code = || arguments.first().is_some_and(may_be_option) || !operands();
+    match name {
+        "python" | "python2" | "python3" | "pypy" | "pypy3" => python(arguments),
+        "perl" | "ruby" => short(&['e', 'E']) || may_be_code(),
+        "node" | "nodejs" | "bun" => short(&['e', 'p']) || long(&["--eval", "--print"]) || may_be_code(),
+        "php" => short(&['r', 'R', 'B', 'E']) || may_be_code(),
+        "lua" | "luajit" | "tclsh" | "julia" | "Rscript" => short(&['e', 'E']) || may_be_code(),
+        "deno" => arguments.first().is_some_and(|word| word.text() == "eval"),
+        "awk" | "gawk" | "mawk" | "nawk" | "sed" | "gsed" => programs::does_more(name, arguments),
+        _ => false,
+    }
+}
+
+/// Python takes code behind `-c` or for some modules, and is fed it where no file is named. What stands behind the file
+/// is the program's own.
+fn python(arguments: &[Word]) -> bool {
+    let mut rest = arguments.iter();
+    let mut is_running = false;
+    while let Some(word) = rest.next() {
+        let text = word.text();
+        match text.strip_prefix('-') {
+            _ if may_be_option(word) => return true,
+            None if is_running && text == "run" => {}
+            None => return false,
+            Some("") => return true,
+            Some("-check-hash-based-pycs") => drop(rest.next()),
+            Some("-version" | "-help" | "V" | "VV" | "h" | "-help-all") => return false,
+            Some(long) if long.starts_with('-') => {}
+            // It goes on with what it is fed.
+            Some(cluster) if cluster.starts_with('i') => return true,
+            Some(cluster) => {
+                let Some(at) = cluster.find(['c', 'm', 'W', 'X', 'Q']) else { continue };
+                let (letter, attached) = (&cluster[at..=at], &cluster[at + 1..]);
+                let value = match attached {
+                    "" => rest.next().map(Word::text),
+                    attached => Some(attached),
+                };
+                match (letter, value) {
+                    ("c", _) | ("m", None) => return true,
+                    ("m", Some(module)) => {
+                        let package = module.split('.').next().unwrap_or(module);
+                        if CODE_MODULES.contains(&package) {
+                            return true;
+                        }
+                        is_running = RUNNING_MODULES.contains(&package);
+                        if !is_running {
+                            return false;
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+    true
+}
+
+/// Whether a word is known only when it runs, and may then be an option with whatever stands behind it.
+fn may_be_option(word: &Word) -> bool {
+    let is_open = |word: &Word| word.certainty() == Certainty::Unknown && word.beginning().is_empty();
+    let may_be = |word: &Word| is_open(word) || word.text().starts_with('-') && word.known().is_none();
+    match word.values() {
+        [] => may_be(word),
+        values => values.iter().any(|value| may_be(value) || value.text().starts_with('-')),
+    }
+}
