@@ -23,8 +23,7 @@ fn undo(place: &Place, call: &str) -> Ran {
 }
 
 fn image(place: &Place, content: &str) -> PathBuf {
-    let name = haft_store::digest(content.as_bytes());
-    place.store().join("journal").join(&name[..2]).join(name)
+    place.store().join("journal").join(haft_store::digest(content.as_bytes()))
 }
 
 fn damage(place: &Place, content: &str) {

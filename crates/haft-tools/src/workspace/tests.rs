@@ -101,14 +101,16 @@ fn takes_what_was_readied(bench: &Bench, path: &str, between: impl FnOnce()) -> 
         run(bench.services.gate.grant_readying(&bench.context(), changes, ready)).unwrap();
     let real = bench.path("").canonicalize().unwrap().join(path);
     let ready = readied.take(&real);
-    let inode = ready.as_ref().map(|ready| ready.file.metadata().unwrap().ino());
+    // As long as it is open, its number is nobody else's.
+    let held = ready.as_ref().map(|ready| ready.file.try_clone().unwrap());
     let again = super::readied::Readied::of(&real, ready);
     bench.check_no_residue();
     between();
     run(workspace.change_readied(permit, again)).unwrap();
     assert_eq!(bench.text(path), "mine");
     bench.check_no_residue();
-    Some(fs::metadata(bench.path(path)).unwrap().ino()) == inode
+    let number = fs::metadata(bench.path(path)).unwrap().ino();
+    held.is_some_and(|held| held.metadata().unwrap().ino() == number)
 }
 
 #[test]
