@@ -35,8 +35,7 @@ fn content(image: &Image) -> Result<Vec<u8>, String> {
 }
 
 fn file_of(data: &Path, content: &[u8]) -> PathBuf {
-    let name = digest(content);
-    data.join("journal").join(&name[..2]).join(name)
+    data.join("journal").join(digest(content))
 }
 
 /// Damages what is kept of a content, without changing its size.
@@ -48,7 +47,10 @@ fn damage(data: &Path, content: &[u8]) {
     let mut bytes = fs::read(&file).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
-    fs::write(file, bytes).unwrap();
+    // Another file: a change within the same moment is seen by nobody.
+    let aside = file.with_extension("damaged");
+    fs::write(&aside, bytes).unwrap();
+    fs::rename(aside, file).unwrap();
 }
 
 #[tokio::test]
