@@ -78,13 +78,14 @@ impl Host {
     /// Begins to speak with a host that was started to serve a file.
     pub(crate) fn new(launched: Launched, desk: Arc<dyn Desk>, file: &Path) -> std::io::Result<Host> {
         let Launched { input, output, words, holds } = launched;
+        // Whatever fails here drops what holds the process.
+        let output = tokio::net::unix::pipe::Receiver::from_owned_fd(output)?;
         let shared = Shared::new(desk, file.to_owned(), Outbox::open(input, OUTBOX_MAX)?, holds);
         let shared = Arc::new(shared);
         let beside = std::thread::Builder::new().name("haft-host-words".to_owned()).spawn({
             let shared = shared.clone();
             move || shared.keep_words(words)
         })?;
-        let output = tokio::net::unix::pipe::Receiver::from_owned_fd(output)?;
         let hearing = shared.runtime().spawn({
             let shared = shared.clone();
             async move {

@@ -8,6 +8,7 @@ use std::fs;
 use std::io::{Read, Write};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
@@ -44,7 +45,22 @@ struct Stamp {
     /// When it was changed, in nanoseconds of Unix time; nothing if that says nothing yet.
     changed: Option<u128>,
     digest: String,
+    #[serde(skip)]
+    settled: Settled,
 }
+
+/// When a file was changed that was too young to be known by that when it was first looked at. It is looked into until it
+/// is old enough. It says nothing about the file that its stamp does not say.
+#[derive(Debug, Clone, Default)]
+struct Settled(OnceLock<u128>);
+
+impl PartialEq for Settled {
+    fn eq(&self, _: &Settled) -> bool {
+        true
+    }
+}
+
+impl Eq for Settled {}
 
 impl Manifest {
     /// Takes down what was found out by loading a file, whose content was looked at before.
@@ -98,16 +114,31 @@ impl Stamp {
             let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
             *changed + TICK.as_nanos() < now
         };
-        Some(Stamp { path: path.to_owned(), bytes, changed: changed.filter(is_old), digest })
+        let (path, changed, settled) = (path.to_owned(), changed.filter(is_old), Settled::default());
+        Some(Stamp { path, bytes, changed, digest, settled })
     }
 
     fn holds(&self) -> bool {
         match looks(&self.path) {
             Some((bytes, _)) if bytes != self.bytes => false,
-            Some((_, changed)) if changed.is_some() && changed == self.changed => true,
-            Some(_) => Stamp::of(&self.path).is_some_and(|now| now.digest == self.digest),
+            Some((_, Some(changed)))
+                if [self.changed, self.settled.0.get().copied()].contains(&Some(changed)) =>
+            {
+                true
+            }
+            Some(_) => self.is_still_in(),
             None => false,
         }
+    }
+
+    /// Looks into the file, and takes down when it was changed if that says something by now.
+    fn is_still_in(&self) -> bool {
+        let now = Stamp::of(&self.path).filter(|now| now.digest == self.digest);
+        if let Some(changed) = now.as_ref().and_then(|now| now.changed) {
+            // Somebody else may have done so; whoever comes later looks into the file again.
+            let _known = self.settled.0.set(changed);
+        }
+        now.is_some()
     }
 }
 
@@ -115,9 +146,11 @@ impl Stamp {
 fn content(path: &Path) -> Option<Vec<u8>> {
     let nonblocking = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
     let file = fs::OpenOptions::new().read(true).custom_flags(nonblocking).open(path).ok()?;
-    let mut bytes = Vec::new();
-    let is_regular = file.metadata().ok()?.is_file();
-    let read = is_regular.then(|| file.take(MODULE_BYTES_MAX + 1).read_to_end(&mut bytes).ok()).flatten()?;
+    let metadata = file.metadata().ok()?;
+    let expected = usize::try_from(metadata.len().min(MODULE_BYTES_MAX)).unwrap_or(0);
+    let mut bytes = Vec::with_capacity(expected + 1);
+    let read =
+        metadata.is_file().then(|| file.take(MODULE_BYTES_MAX + 1).read_to_end(&mut bytes).ok()).flatten()?;
     (read as u64 <= MODULE_BYTES_MAX).then_some(bytes)
 }
 
@@ -204,7 +237,9 @@ fn key(file: &CodeFile) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Content, Kept, Manifest};
+    use std::time::SystemTime;
+
+    use super::{Content, Kept, Manifest, TICK};
     use crate::desk::Engine;
     use crate::discovery::{CodeFile, Owner, Role};
     use crate::words::Loaded;
@@ -240,5 +275,27 @@ mod tests {
         assert!(kept.files.is_empty(), "what is kept of files that are gone would only grow");
         std::fs::write(&place, "not JSON").unwrap();
         assert_eq!(Kept::read(&place).recall(&file, None), None);
+    }
+
+    #[test]
+    fn a_file_that_was_young_is_known_by_its_time_once_it_is_old() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("a.ts");
+        let written = |text: &str, changed: SystemTime| {
+            std::fs::write(&path, text).unwrap();
+            std::fs::File::options().write(true).open(&path).unwrap().set_modified(changed).unwrap();
+        };
+        let now = SystemTime::now();
+        written("export const one = 1", now);
+        let content = Content::of(&path).unwrap();
+        written("export const one = 2", now);
+        assert!(!content.holds(), "it is too young to be known by its time");
+        let earlier = now - TICK * 5;
+        written("export const one = 1", earlier);
+        assert!(content.holds());
+        written("export const one = 2", earlier);
+        assert!(content.holds(), "it is not looked into again");
+        written("export const one = 2", earlier - TICK);
+        assert!(!content.holds());
     }
 }

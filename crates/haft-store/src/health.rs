@@ -8,6 +8,7 @@ use rusqlite::Connection;
 
 use crate::fault::Fault;
 use crate::files::Places;
+use crate::images;
 use crate::journal;
 use crate::kept::{self, Kept, Trouble};
 use crate::paths;
@@ -119,6 +120,10 @@ impl Store {
                 for kept in found {
                     // Somebody may have kept it anew meanwhile.
                     let Some(kept) = kept::row(connection, &kept.digest)? else { continue };
+                    // What a call under way needs may be on its way to the disk.
+                    if images::is_needed_now(connection, &kept.digest)? {
+                        continue;
+                    }
                     if is_given_up(&kept.read(connection, &places, &keys)?) {
                         count += 1;
                         bytes += kept.bytes;
@@ -183,14 +188,17 @@ fn is_final(trouble: &Trouble) -> bool {
 /// The calls that need an image to be undone and are not undone already, by their places in the record.
 fn needing(connection: &Connection, places: &Places, digest: &str) -> Result<Vec<(i64, String)>, Fault> {
     let mut statement = connection.prepare_cached(
-        "SELECT call.seq, call.id, intent.path FROM intent JOIN call ON call.id = intent.call
+        "SELECT call.seq, call.id, intent.path, call.state = 'completed'
+         FROM intent JOIN call ON call.id = intent.call
          WHERE intent.before = ?1 AND call.state IN ('completed', 'error')",
     )?;
     let mut rows = statement.query([digest])?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
         let (seq, id, path) = (row.get(0)?, row.get::<_, String>(1)?, row.get(2)?);
-        if journal::undone_by(connection, places, &id, &path, 0)?.is_none() {
+        // A call that failed may have changed nothing.
+        let was_made = row.get::<_, bool>(3)? || journal::is_made_at(connection, places, &id, &path)?;
+        if was_made && journal::undone_by(connection, places, &id, &path, 0)?.is_none() {
             found.push((seq, id));
         }
     }

@@ -112,6 +112,16 @@ pub(crate) fn forget(
     Ok((gone.len() as u64, freed))
 }
 
+/// Whether a call under way refers to an image.
+pub(crate) fn is_needed_now(connection: &Connection, digest: &str) -> Result<bool, Fault> {
+    let mut statement = connection.prepare_cached(
+        "SELECT EXISTS (
+             SELECT 1 FROM intent JOIN call ON call.id = intent.call
+             WHERE (before = ?1 OR after = ?1) AND state IN ('pending', 'running'))",
+    )?;
+    Ok(statement.query_row([digest], |row| row.get(0))?)
+}
+
 /// The size of all images.
 pub(crate) fn total(connection: &Connection) -> Result<u64, Fault> {
     let bytes: i64 = connection

@@ -182,7 +182,12 @@ pub(crate) fn undone_by(
 }
 
 /// Whether a file holds what a call was to leave there.
-fn is_made_at(connection: &Connection, places: &Places, call: &str, path: &SqlValue) -> Result<bool, Fault> {
+pub(crate) fn is_made_at(
+    connection: &Connection,
+    places: &Places,
+    call: &str,
+    path: &SqlValue,
+) -> Result<bool, Fault> {
     let announced = announced(connection, places, call)?;
     Ok(announced.iter().any(|(name, intent)| name == path && is_made(intent)))
 }

@@ -6,6 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use crate::files;
 use crate::seal::{Seal, pieces};
 
 /// So many files are known at a time.
@@ -56,8 +57,13 @@ impl Whole {
         let Ok(metadata) = file.metadata() else { return false };
         let stamp = Stamp::of(&metadata, seal);
         let is_known = self.lock().get(digest) == Some(&stamp);
-        let is_whole = is_known || pieces::is_whole(seal, digest, bytes, file);
-        if is_whole && !is_known {
+        if is_known {
+            return true;
+        }
+        // Whoever wrote it may not have waited for the disk yet.
+        let is_durable = || file.sync_all().and_then(|()| path.parent().map_or(Ok(()), files::sync_dir));
+        let is_whole = pieces::is_whole(seal, digest, bytes, &file) && is_durable().is_ok();
+        if is_whole {
             self.insert(digest, stamp);
         }
         is_whole

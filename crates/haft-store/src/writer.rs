@@ -120,7 +120,7 @@ impl Writer {
         self.queue(Job::new(durability, work, |_| {}));
     }
 
-    /// Takes no more work, and waits until what was queued is done.
+    /// Takes no more work, and waits until what was queued is done. The connection goes with the last writer.
     pub(crate) async fn close(&self) {
         self.shut();
         let mut alive = self.alive.clone();

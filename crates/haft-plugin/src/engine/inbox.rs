@@ -100,17 +100,20 @@ impl Inbox {
 
     /// Waits for an event that `wanted` takes, and keeps the others for later.
     pub(super) fn wait_for<T>(&self, mut wanted: impl FnMut(Event) -> Result<T, Box<Event>>) -> T {
+        // An abort may have been heard already.
+        let mut next: Vec<Event> = self.kept.take().into();
         loop {
-            let mut arrived = self.arrived(None).into_iter();
-            while let Some(event) = arrived.next() {
+            let mut events = next.into_iter();
+            while let Some(event) = events.next() {
                 match wanted(event) {
                     Ok(found) => {
-                        self.kept.borrow_mut().extend(arrived);
+                        self.kept.borrow_mut().extend(events);
                         return found;
                     }
                     Err(event) => self.keep(*event),
                 }
             }
+            next = self.arrived(None);
         }
     }
 
@@ -156,7 +159,7 @@ impl Inbox {
             if is_rung {
                 // What is posted from here on rings again.
                 let _one = (&self.rung).read(&mut [0]);
-                self.post.bell.is_rung.store(false, Ordering::Release);
+                self.post.bell.is_rung.swap(false, Ordering::AcqRel);
                 events.extend(self.posted.try_iter());
             }
             self.listened.set(Instant::now());

@@ -39,7 +39,7 @@ impl Outbox {
             let (sink, unwritten) = (sink.clone(), unwritten.clone());
             move || {
                 for letter in waiting {
-                    // One that is gone reads no more, and the thread that listens notices.
+                    // One that is gone reads no more, and whoever listens to it notices.
                     if write_all(&sink, &letter).is_err() {
                         return;
                     }

@@ -155,14 +155,17 @@ impl Shared {
         Ok(id)
     }
 
-    pub(super) fn say(&self, what: &Value) -> Result<(), HostError> {
+    pub(super) fn say(self: &Arc<Shared>, what: &Value) -> Result<(), HostError> {
         let line = format!("{what}\n");
         let told = self.outbox().as_mut().map(|outbox| outbox.tell(line.into_bytes()));
         match told {
             Some(Ok(())) => Ok(()),
             Some(Err(Untold::Full)) => {
-                self.end("it does not read what it is told".to_owned());
-                Err(self.gone())
+                let why = "it does not read what it is told";
+                let shared = self.clone();
+                // Its end is waited for, which is nothing to do here.
+                self.runtime.spawn_blocking(move || shared.end(why.to_owned()));
+                Err(HostError::Gone(Arc::from(why)))
             }
             Some(Err(Untold::Gone)) | None => Err(self.gone()),
         }
@@ -174,7 +177,7 @@ impl Shared {
     }
 
     /// Asks whether it still listens.
-    pub(super) fn pulse(&self) -> Result<Pulse, HostError> {
+    pub(super) fn pulse(self: &Arc<Shared>) -> Result<Pulse, HostError> {
         let (answer, beat) = oneshot::channel();
         let id = self.expect(Waiting::new(answer, None))?;
         self.say(&json!({ "id": id, "do": "ping" }))?;

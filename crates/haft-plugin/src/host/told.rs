@@ -73,7 +73,7 @@ impl Shared {
     }
 
     /// Gives up what it was told so long ago; when that is, is for people.
-    pub(super) fn give_up(&self, patience: Duration, when: &str) {
+    pub(super) fn give_up(self: &Arc<Shared>, patience: Duration, when: &str) {
         let late: Vec<(u64, Told)> = {
             let mut state = self.state();
             let is_late =

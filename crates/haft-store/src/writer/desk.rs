@@ -170,7 +170,8 @@ impl Desk {
         say(&self.connection, BEGIN)
     }
 
-    fn finish(&mut self, jobs: &mut [Job]) -> rusqlite::Result<()> {
+    fn finish(&self, jobs: &mut [Job]) -> rusqlite::Result<()> {
+        let _unless_it_panics = RollBackOnPanic(&self.connection);
         let done = self.run_all(jobs).and_then(|()| say(&self.connection, "COMMIT"));
         if done.is_err() && !self.connection.is_autocommit() {
             say(&self.connection, "ROLLBACK")?;
@@ -178,7 +179,7 @@ impl Desk {
         done
     }
 
-    fn run_all(&mut self, jobs: &mut [Job]) -> rusqlite::Result<()> {
+    fn run_all(&self, jobs: &mut [Job]) -> rusqlite::Result<()> {
         for job in jobs {
             say(&self.connection, "SAVEPOINT job")?;
             let outcome = job.task.run(&self.connection);
@@ -236,6 +237,18 @@ impl Desk {
         if damaged {
             // Without the mark the damage is still reported, by every call that meets it.
             let _unmarked = crate::files::private_file_or_existing(&self.places.suspect);
+        }
+    }
+}
+
+/// Gives up a transaction in which work panicked: others would have to wait for it as long as this process lives.
+struct RollBackOnPanic<'a>(&'a Connection);
+
+impl Drop for RollBackOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() && !self.0.is_autocommit() {
+            // Whoever waits is told by the panic itself.
+            let _stays = say(self.0, "ROLLBACK");
         }
     }
 }

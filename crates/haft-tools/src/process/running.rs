@@ -24,6 +24,8 @@ const GRACE: Duration = Duration::from_secs(2);
 const DRAIN: Duration = Duration::from_secs(5);
 /// Most commands end within this time, and would take longer if anything else were done in it.
 const MOMENT: Duration = Duration::from_millis(20);
+/// What follows the end of a command is over within this time.
+const SETTLING: Duration = Duration::from_millis(3);
 /// A command that is sent something takes it within this time.
 const SENDING: Duration = Duration::from_secs(5);
 
@@ -132,7 +134,11 @@ impl Running {
             // Whoever waits for the command finds nothing left of it.
             drop(waits);
             drop(waiting);
-            aside.into_iter().for_each(|aside| aside());
+            // Whoever is told of the end has more to do at once than whoever makes ready for the next command.
+            if let Some(aside) = aside {
+                std::thread::sleep(SETTLING);
+                aside();
+            }
         });
         let running = Running { shared: shared.clone(), gone: Mutex::new(gone) };
         waiter.map_err(RunError::Start)?;

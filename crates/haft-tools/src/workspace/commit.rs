@@ -180,11 +180,15 @@ impl<'a> Slot<'a> {
     /// Writes the new content beside the file, and makes sure that the file still holds what the change was planned on.
     /// A large one is compared while the disk is waited for.
     fn stage_and_compare(&mut self) -> Result<(), WorkspaceError> {
-        self.staged = self.stage_ready()?;
         let is_large = self.entry.before.is_some_and(|image| image.bytes >= COMPARED_ASIDE_BYTES_MIN);
-        if self.staged.is_some() || !is_large {
+        let staged = match self.stage_ready()? {
+            None if is_large => None,
+            None => self.stage()?,
+            ready => ready,
+        };
+        if staged.is_some() || !is_large {
             // In this order, so that little time is left in which somebody else could change the file unseen.
-            self.staged = self.staged.take().map_or_else(|| self.stage(), |staged| Ok(Some(staged)))?;
+            self.staged = staged;
             return self.compare();
         }
         let slot = &*self;
@@ -214,7 +218,7 @@ impl<'a> Slot<'a> {
         let standing = self.standing.as_ref().map(|(old, stat)| attributes::of(old, stat)).transpose();
         let standing =
             standing.map_err(|source| WorkspaceError::Read { path: self.entry.shown.clone(), source })?;
-        if !ready.fits(image.attributes.as_ref(), standing.as_ref()) {
+        if !ready.fits(image, standing.as_ref()) {
             return Ok(None);
         }
         // Where there is no way to name it, it is written anew.

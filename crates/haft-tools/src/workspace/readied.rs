@@ -39,14 +39,16 @@ impl Readied {
 /// A file without a name that holds what another is to hold.
 pub(super) struct Ready {
     pub(super) file: File,
-    /// What it was given; without any, it has what new files have.
-    attributes: Option<Attributes>,
+    /// The digest of what it holds.
+    digest: String,
+    /// What it was given.
+    attributes: Attributes,
 }
 
 impl Ready {
-    /// Whether it is what a commit would write: for a file that has this now, or for one that is new.
-    pub(super) fn fits(&self, given: Option<&Attributes>, standing: Option<&Attributes>) -> bool {
-        self.attributes.as_ref() == given.or(standing)
+    /// Whether it is what a commit would write: this image, for a file that has these attributes now.
+    pub(super) fn fits(&self, image: &Image, standing: Option<&Attributes>) -> bool {
+        self.digest == image.digest && image.attributes.as_ref().or(standing) == Some(&self.attributes)
     }
 }
 
@@ -68,7 +70,7 @@ impl Workspace {
 struct Wanted {
     place: Place,
     image: Image,
-    attributes: Option<Attributes>,
+    attributes: Attributes,
 }
 
 impl Wanted {
@@ -76,13 +78,10 @@ impl Wanted {
         let image = file.after()?.clone();
         // Larger ones are in no memory, and would have to be read for it.
         image.content.as_ref()?.in_memory()?;
-        let standing = file.before().map(|before| before.attributes.clone());
-        // What a file has is kept; if it is not known, it is left to the commit to find out.
-        let attributes = match (image.attributes.clone(), standing) {
-            (Some(given), _) => Some(given),
-            (None, Some(standing)) => Some(standing?),
-            (None, None) => None,
-        };
+        // What a file has is kept. What a new one gets depends on its directory and on the process's mask, which not every
+        // kernel heeds for files without a name.
+        let standing = || file.before().and_then(|before| before.attributes.clone());
+        let attributes = image.attributes.clone().or_else(standing)?;
         Some(Wanted { place: file.place().clone(), image, attributes })
     }
 
@@ -90,36 +89,33 @@ impl Wanted {
     fn ready(self, workspace: &Workspace, stop: &Stop) -> Option<Ready> {
         let (root, relative) = workspace.root_of(self.place.real());
         let content = self.image.content.as_ref()?.in_memory()?;
-        let mode = if self.attributes.is_some() { 0o600 } else { 0o666 };
         if stop.is_set() {
             return None;
         }
         let write = || {
-            let mut file = unnamed(root, &relative, mode)?;
+            let mut file = unnamed(root, &relative)?;
             file.write_all(content)?;
-            if let Some(attributes) = &self.attributes {
-                attributes::give(attributes, &file)?;
-            }
+            attributes::give(&self.attributes, &file)?;
             file.sync_all()?;
             io::Result::Ok(file)
         };
         let file = write().ok()?;
-        Some(Ready { file, attributes: self.attributes })
+        Some(Ready { file, digest: self.image.digest, attributes: self.attributes })
     }
 }
 
 /// Makes a file without a name in the directory of another.
 #[cfg(target_os = "linux")]
-fn unnamed(root: &Root, relative: &Path, mode: u32) -> io::Result<File> {
+fn unnamed(root: &Root, relative: &Path) -> io::Result<File> {
     use rustix::fs::{Mode, OFlags};
 
     let above = relative.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let directory = root.open_directory(above)?;
     let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
-    Ok(rustix::fs::openat(&directory, ".", flags, Mode::from_raw_mode(mode))?.into())
+    Ok(rustix::fs::openat(&directory, ".", flags, Mode::from_raw_mode(0o600))?.into())
 }
 
 #[cfg(not(target_os = "linux"))]
-fn unnamed(_root: &Root, _relative: &Path, _mode: u32) -> io::Result<File> {
+fn unnamed(_root: &Root, _relative: &Path) -> io::Result<File> {
     Err(io::ErrorKind::Unsupported.into())
 }

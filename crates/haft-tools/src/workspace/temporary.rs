@@ -37,18 +37,22 @@ impl Temporary {
         Ok((made, File::from(fd)))
     }
 
-    /// Gives a file a name that has none yet.
+    /// Gives a file a name that has none yet, durably.
     pub(super) fn of_unnamed(
         directory: &Arc<OwnedFd>,
         beginning: &str,
         file: &File,
-    ) -> Result<Temporary, Errno> {
+    ) -> io::Result<Temporary> {
         // The kernel lets those who own a file name it by this path; by the descriptor alone only the superuser may.
         let path = format!("/proc/self/fd/{}", file.as_raw_fd());
         let linked = Temporary::named(directory, beginning, |name| {
             rustix::fs::linkat(CWD, path.as_str(), directory, name, AtFlags::SYMLINK_FOLLOW)
         });
-        linked.map(|(made, ())| made)
+        let (made, ()) = linked?;
+        // That it has a name now has to reach the disk by itself: without a journal, or with one that leaves out what no
+        // name leads to, it would be an empty file after a loss of power. Its content is there already.
+        file.sync_all()?;
+        Ok(made)
     }
 
     /// Gives what stands under a name another name: a link where the file system has them, otherwise a copy.
