@@ -1,5 +1,7 @@
 //! A configuration file of git, read without running git.
 
+use std::str::Lines;
+
 /// What a configuration says: section and key in lower case, and the subsection as it is written.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Entry {
@@ -14,20 +16,22 @@ pub(super) fn entries(config: &str) -> Vec<Entry> {
     let mut section = String::new();
     let mut subsection = None;
     let mut found = Vec::new();
-    for line in config.replace("\\\r\n", "").replace("\\\n", "").lines().map(str::trim) {
-        let line = match line.strip_prefix('[').map(header) {
-            Some((name, sub, rest)) => {
-                (section, subsection) = (name, sub);
-                rest.trim()
-            }
-            None => line,
-        };
-        if let Some((key, value)) = line.split_once('=') {
+    let mut lines = config.strip_prefix('\u{feff}').unwrap_or(config).lines();
+    while let Some(line) = lines.next() {
+        let mut line = line.trim_start();
+        while let Some((name, sub, rest)) = line.strip_prefix('[').map(header) {
+            (section, subsection) = (name, sub);
+            line = rest.trim_start();
+        }
+        if line.starts_with(['#', ';']) {
+            continue;
+        }
+        if let Some((key, first)) = line.split_once('=') {
             found.push(Entry {
                 section: section.clone(),
                 subsection: subsection.clone(),
                 key: key.trim().to_ascii_lowercase(),
-                value: unquoted(value.trim()),
+                value: value_of(first, &mut lines),
             });
         }
     }
@@ -59,20 +63,23 @@ fn header(after_bracket: &str) -> (String, Option<String>, &str) {
     }
 }
 
-/// A value without its quotes, escapes and comment.
-fn unquoted(raw: &str) -> String {
+/// A value without its quotes, escapes and comment. Only within it, and not within its comment, a line goes on in the next
+/// one.
+fn value_of<'c>(first: &'c str, lines: &mut Lines<'c>) -> String {
     let mut value = String::new();
     let mut quoted = false;
-    let mut chars = raw.chars();
+    let mut chars = first.chars();
     while let Some(c) = chars.next() {
         match c {
             '"' => quoted = !quoted,
             '#' | ';' if !quoted => break,
-            '\\' => value.extend(chars.next().map(|c| match c {
-                'n' => '\n',
-                't' => '\t',
-                c => c,
-            })),
+            '\\' => match chars.next() {
+                Some('n') => value.push('\n'),
+                Some('t') => value.push('\t'),
+                Some(c) => value.push(c),
+                None => chars = lines.next().unwrap_or_default().chars(),
+            },
+            c if c.is_whitespace() && !quoted && value.is_empty() => {}
             c => value.push(c),
         }
     }
@@ -105,6 +112,16 @@ mod tests {
         check("[filter.A]\nclean = a\n", &["filter.a.clean=a"]);
         check("[filter \"A \\\"b\"] clean = \"x \\\"y z\\\"\"\n", &["filter.A \"b.clean=x \"y z\""]);
         check("[alias]\nx = !a\\tb\r\n[pager]\nlog = c\r\n", &["alias.x=!a\tb", "pager.log=c"]);
+        check("[core]\n\t# old: \\\n\tfsmonitor = ./x.sh", &["core.fsmonitor=./x.sh"]);
+        check("[core] ; old: \\\nfsmonitor = ./x.sh", &["core.fsmonitor=./x.sh"]);
+        check("[core]\npager = a # b \\\nfsmonitor = ./x.sh", &["core.pager=a", "core.fsmonitor=./x.sh"]);
+        check(
+            "[core]\n\tpager = less \\\\\n\tfsmonitor = ./x.sh",
+            &["core.pager=less \\", "core.fsmonitor=./x.sh"],
+        );
+        check("[core]\npager = \\\r\n  a \"b # \\\n c\" d", &["core.pager=a b #  c d"]);
+        check("\u{feff}[user] [alias] a = !x\n# b = !y\n", &["alias.a=!x"]);
+        check("[core]\npager = a\\", &["core.pager=a"]);
         check("[a", &[]);
         check("", &[]);
     }

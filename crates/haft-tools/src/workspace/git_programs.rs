@@ -40,6 +40,10 @@ const RUN: &[(&str, &[&str])] = &[
     ("uploadpack", &["packobjectshook"]),
 ];
 
+/// What an address begins with behind which git runs the rest, and the keys of remotes that have addresses.
+const RUN_ADDRESS: &str = "ext::";
+const ADDRESSES: &[&str] = &["pushurl", "url"];
+
 /// Programs that run the file they are given.
 const INTERPRETERS: &[&str] = &[
     ".", "ash", "bash", "bun", "dash", "deno", "fish", "ksh", "lua", "node", "perl", "php", "python",
@@ -67,14 +71,15 @@ pub(super) fn is_run(entry: &Entry) -> bool {
     let is_listed = |(section, keys): &(&str, &[&str])| {
         *section == entry.section && keys.iter().any(|key| *key == "*" || *key == entry.key)
     };
-    RUN.iter().any(is_listed)
+    let is_address = entry.section == "remote" && ADDRESSES.contains(&entry.key.as_str());
+    RUN.iter().any(is_listed) || is_address && entry.value.starts_with(RUN_ADDRESS)
 }
 
 /// The files that a value may have git run, seen from the top of a working tree. Directories are no programs, and of
 /// what else a program is given only files count that are there.
 pub(super) fn files(value: &str, top: &Path, home: Option<&Path>) -> Vec<PathBuf> {
     let value = TOPS.iter().fold(value.to_owned(), |value, name| value.replace(name, "."));
-    let value = value.strip_prefix('!').unwrap_or(&value);
+    let value = run_part(&value);
     let mut found = Vec::new();
     let mut from = vec![top.to_owned()];
     let mut before = Before::Start;
@@ -122,7 +127,12 @@ pub(super) fn is_relative(value: &str) -> bool {
         given.contains('/') && !is_fixed(given)
             || INTERPRETERS.contains(&word.rsplit('/').next().unwrap_or_default())
     };
-    words(value).flatten().take(WORDS_MAX).any(is_seen_from)
+    words(run_part(value)).flatten().take(WORDS_MAX).any(is_seen_from)
+}
+
+/// A value without the sign that it is run.
+fn run_part(value: &str) -> &str {
+    value.strip_prefix('!').or_else(|| value.strip_prefix(RUN_ADDRESS)).unwrap_or(value)
 }
 
 /// What a word stands behind.
@@ -212,11 +222,18 @@ mod tests {
             "[man \"a\"] cmd = x",
             "[sendemail] toCmd = x",
             "[sendemail \"a\"] ccCmd = x",
+            "[remote \"a\"] url = ext::x",
+            "[remote \"a\"] pushUrl = ext::x",
         ] {
             assert!(entries(config).iter().all(is_run) && !entries(config).is_empty(), "{config}");
         }
-        for config in ["[user] name = x", "[core] hooksPath = x", "[diff] algorithm = x", "[merge] tool = x"]
-        {
+        for config in [
+            "[user] name = x",
+            "[core] hooksPath = x",
+            "[diff] algorithm = x",
+            "[merge] tool = x",
+            "[remote \"a\"] url = https://host/ext::x",
+        ] {
             assert!(!entries(config).iter().any(is_run), "{config}");
         }
     }
@@ -247,6 +264,8 @@ mod tests {
         check("!f() { git log; }; f", &[]);
         check("status --short", &[]);
         check("!npm test", &[]);
+        check("ext::sh x.sh %S", &["/no-such-top/x.sh"]);
+        check("ext::./x.sh", &["/no-such-top/x.sh"]);
         check("less -FRX", &[]);
         check("vim", &[]);
         check("cat /etc/", &[]);

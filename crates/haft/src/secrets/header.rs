@@ -35,6 +35,9 @@ pub(super) fn credential_at(text: &str, colon: usize) -> Option<Range<usize>> {
     let rest = &text[colon + 1..];
     let value = rest.trim_start_matches([' ', '\t']);
     let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''));
+    if quote.is_some_and(|own| !opens_value(own, value, &text[..colon - name.len()])) {
+        return None;
+    }
     let start = text.len() - value.len() + quote.map_or(0, char::len_utf8);
     let ends = |c: char| {
         matches!(c, '\n' | '\r') || quote.map_or(matches!(c, '"' | '\'' | '`' | '\\'), |own| c == own)
@@ -46,6 +49,22 @@ pub(super) fn credential_at(text: &str, colon: usize) -> Option<Range<usize>> {
         let line = &value[..value.find(ends).unwrap_or(value.len())];
         start..start + line.trim_end().len()
     })
+}
+
+/// Whether a quote behind the name of a header opens its value: it may as well close what was opened before the name, as
+/// in `grep 'x-api-key: ' src`.
+fn opens_value(quote: char, value: &str, before: &str) -> bool {
+    let is_value = value[quote.len_utf8()..].starts_with(|c: char| !c.is_whitespace());
+    let near = &before[before.ceil_char_boundary(before.len().saturating_sub(LOOK_BYTES_MAX))..];
+    let line = near.rsplit('\n').next().unwrap_or_default();
+    is_value && line.match_indices(quote).filter(|(at, _)| is_quote(line, *at)).count() % 2 == 0
+}
+
+/// Whether this is a quote of its own: that of `don't` is none, and an escaped one belongs to others.
+fn is_quote(line: &str, at: usize) -> bool {
+    let is_letter = |c: char| c.is_alphanumeric();
+    let is_apostrophe = line[..at].ends_with(is_letter) && line[at + 1..].starts_with(is_letter);
+    !is_apostrophe && !line[..at].ends_with('\\')
 }
 
 fn is_credential(header: &str, told: &str) -> bool {

@@ -102,6 +102,22 @@ const KINDS_OF_KEYS: &[&str] = &[
     "STORAGE",
 ];
 
+/// What keys are of that open nothing.
+const KINDS_OF_OTHER_KEYS: &[&str] = &[
+    "CACHE",
+    "FOREIGN",
+    "GROUP",
+    "INDEX",
+    "OBJECT",
+    "PARTITION",
+    "PRIMARY",
+    "PUBLIC",
+    "ROUTING",
+    "ROW",
+    "SHARD",
+    "SORT",
+];
+
 /// First words of options that nothing is given to, or something else.
 const SWITCHES: &[&str] = &[
     "ASK", "FIRST", "FORCE", "GENERATE", "HIDE", "NEED", "NO", "PRINT", "PROMPT", "REQUIRE", "RESET",
@@ -167,6 +183,20 @@ pub(super) fn is_secret_option(name: &str) -> bool {
         _ if VAGUE.contains(&last) || first.is_some_and(|first| SWITCHES.contains(&first)) => false,
         _ => names_secret_elsewhere(last),
     }
+}
+
+/// Whether a variable holds a key that opens nothing. Of whose kind nothing is known, as `OPENAI_KEY`, a value decides
+/// that is too short to open anything.
+pub(super) fn is_other_key(name: &str, value: &str) -> bool {
+    const OTHER_BYTES_MAX: usize = 4;
+    let name = name.to_ascii_uppercase();
+    let mut words = name.rsplit(|c: char| !c.is_ascii_alphanumeric());
+    if words.next() != Some("KEY") {
+        return false;
+    }
+    let kind = words.next().unwrap_or_default();
+    let is_known = KINDS_OF_KEYS.contains(&kind) || words.any(is_secret_variable_name);
+    !is_known && (KINDS_OF_OTHER_KEYS.contains(&kind) || value.len() <= OTHER_BYTES_MAX)
 }
 
 /// A name whose words are set apart, where only capitals did that.

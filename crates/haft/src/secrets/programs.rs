@@ -150,3 +150,37 @@ pub(super) fn program_of(word: &str) -> Option<&'static Program> {
     let name = word.rsplit('/').next().unwrap_or(word);
     PROGRAMS.iter().find(|program| program.names.contains(&name))
 }
+
+/// Programs that run a text which they are given.
+const RUNNING_TEXTS: &[&str] = &[
+    "ash",
+    "bash",
+    "cmd",
+    "dash",
+    "eval",
+    "fish",
+    "ksh",
+    "mosh",
+    "parallel",
+    "powershell",
+    "pwsh",
+    "sh",
+    "ssh",
+    "su",
+    "watch",
+    "zsh",
+];
+
+/// Programs that are given patterns to look for, or what to put in the place of something.
+const SEEKING_PATTERNS: &[&str] =
+    &["ack", "ag", "awk", "egrep", "fgrep", "gawk", "grep", "gsed", "mawk", "perl", "rg", "sed", "zgrep"];
+
+/// Whether a word of a command starts a program that runs the texts it is given.
+pub(super) fn runs_text(word: &str) -> bool {
+    RUNNING_TEXTS.contains(&word.rsplit('/').next().unwrap_or(word))
+}
+
+/// Whether a word of a command starts a program that looks for patterns.
+pub(super) fn seeks_patterns(word: &str) -> bool {
+    SEEKING_PATTERNS.contains(&word.rsplit('/').next().unwrap_or(word))
+}
