@@ -1,12 +1,13 @@
 //! Files that a command would touch, as far as its words name them: every word of every command is considered.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 use super::command::{Command, Direction, Redirection, Sort, Why};
 use super::operands::{TEXT, operands};
 use super::options::subcommand;
 use super::views::view;
-use super::word::{Certainty, Word};
+use super::word::{Certainty, Word, is_address, is_addressed};
 
 /// A file or directory that a command may touch.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -167,6 +168,8 @@ pub(super) fn effects(command: &Command) -> Vec<FileEffect> {
     if command.sort == Sort::Simple {
         arguments(command, &mut found);
     }
+    let mut seen = HashSet::with_capacity(found.len());
+    found.retain(|effect| seen.insert(effect.clone()));
     found
 }
 
@@ -259,7 +262,7 @@ fn paths(word: &Word) -> Vec<String> {
         Certainty::Unknown => return Vec::new(),
     };
     let mut found = Vec::new();
-    if text.is_empty() || text.contains("://") && !text.starts_with("file:") {
+    if text.is_empty() || is_address(text) {
         return found;
     }
     if !text.starts_with('-') {
@@ -277,6 +280,7 @@ fn paths(word: &Word) -> Vec<String> {
     let parts = value.into_iter().chain(attached);
     found.extend(parts.filter(|part| !part.is_empty()).map(str::to_owned));
     let pieces = text.split([':', '@', ',', '=']).skip(1).filter(|piece| looks_like_one(piece));
+    let pieces = pieces.filter(|piece| !is_addressed(text, piece));
     found.extend(pieces.map(str::to_owned));
     found.dedup();
     found
@@ -286,12 +290,7 @@ fn add(found: &mut Vec<FileEffect>, command: &Command, path: &str, touch: Touch)
     if path.is_empty() || path.contains('\0') || DEVICES.contains(&path) || path.starts_with("/dev/fd/") {
         return;
     }
-    let mut push = |path: PathBuf| {
-        let effect = FileEffect { path, touch };
-        if !found.contains(&effect) {
-            found.push(effect);
-        }
-    };
+    let mut push = |path: PathBuf| found.push(FileEffect { path, touch });
     if path.starts_with('/') {
         push(PathBuf::from(path));
         return;

@@ -14,12 +14,14 @@ use std::path::{Path, PathBuf};
 use super::command::{Command, Direction, Sort};
 use super::effects::INSTALLED;
 use super::operands::{TEXT, operands};
-use super::trees::{Extent, extent, searches_here};
+use super::trees::{Extent, extent, is_started, searches_here};
 use collecting::Collecting;
 use listed::{changes_untold, given};
 pub(super) use pathspecs::Pathspec;
+pub(super) use spelling::is_number;
 use spelling::{code, spellings};
-use using::{Using, destination};
+use using::Using;
+pub(super) use using::destination;
 
 /// What a command does to a file, as rules for files see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -111,7 +113,7 @@ fn arguments(command: &Command, named: &mut Collecting<'_>) {
         named.add(&text, Use::MayEdit, Extent::Itself);
     }
     // The operands of git are a pattern and what not.
-    let names_none = name == "git" || operands.iter().all(|(_, word)| word.text().starts_with('-'));
+    let names_none = name == "git" || !is_started(name, words);
     if names_none && searches_here(command, name, words) {
         named.add(".", Use::Reads, Extent::Tree);
     }

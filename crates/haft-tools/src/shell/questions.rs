@@ -193,10 +193,11 @@ fn forbidden(mut resource: Resource, command: &Command) -> Resource {
     for inside in &command.within {
         resource = forbidden(resource, inside);
     }
-    for guess in guesses(command) {
+    let guesses = guesses(command);
+    for guess in guesses.commands {
         resource = resource.or_perhaps(guess);
     }
-    if command.is_opaque {
+    if command.is_opaque || guesses.is_open {
         return resource.beginning("");
     }
     let is_known = |word: &Word| word.certainty() == Certainty::Exact;

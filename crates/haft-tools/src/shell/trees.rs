@@ -68,10 +68,24 @@ pub(super) const LOOKING: &[&str] = &["check-ignore", "check-attr", "ls-files", 
 /// Those that print the names of what they find.
 const FINDING: &[&str] = &["find", "fd", "fdfind"];
 
+/// Letters of options that take nothing.
+const GREP_FLAGS: &str = "rRniIlLvwxcoqshHEFGPabzTUyZu";
+const RG_FLAGS: &str = "FHILNPSUVabchilnopqsuvwxz0.";
+const FD_FLAGS: &str = "HIuisgaplLF01qh";
+/// Long options of searches that take nothing.
+#[rustfmt::skip]
+const LONG_FLAGS: &[&str] = &[
+    "", "recursive", "line-number", "ignore-case", "word-regexp", "files-with-matches", "hidden", "no-ignore", "fixed-strings", "count",
+    "invert-match", "only-matching", "no-heading", "heading", "files", "smart-case", "follow", "vimgrep", "text", "quiet",
+    "with-filename", "no-filename", "json", "stats", "multiline", "unrestricted", "extended-regexp", "perl-regexp", "no-messages",
+    "absolute-path", "glob", "full-path",
+];
+
 /// How far a command goes into the directories among its operands.
 pub(super) fn extent(command: &Command, name: &str, words: &[Word]) -> Extent {
     let is_finding = FINDING.contains(&name);
-    if command.feeds || is_finding && words.iter().any(|word| ACTING.contains(&word.text())) {
+    let acts = |word: &Word| ACTING.contains(&word.text()) || name != "find" && runs_each(word.text());
+    if command.feeds || is_finding && words.iter().any(acts) {
         return Extent::Tree;
     }
     let changes =
@@ -108,6 +122,65 @@ pub(super) fn searches_here(command: &Command, name: &str, words: &[Word]) -> bo
     let is_finding = FINDING.contains(&name) && extent(command, name, words) == Extent::Tree;
     let is_git = name == "git" && (takes_whole_trees(name, words) || command.feeds) && !is_told_where(words);
     SEARCHING.contains(&name) && !is_fed || is_grep || is_finding || is_git
+}
+
+/// Whether the words of a search say where it starts. What may be a pattern or the value of an option says nothing.
+pub(super) fn is_started(name: &str, words: &[Word]) -> bool {
+    match name {
+        "find" => {
+            let is_global =
+                |word: &&Word| matches!(word.text(), "-H" | "-L" | "-P") || word.text().starts_with("-O");
+            let first = words.get(words.iter().take_while(is_global).count());
+            first.is_some_and(|word| !word.text().starts_with(['-', '(', '!']))
+        }
+        // What it runs stands behind all else, and a pattern before it.
+        "fd" | "fdfind" => {
+            let until = words.iter().position(|word| runs_each(word.text())).unwrap_or(words.len());
+            sure_operands(name, FD_FLAGS, &words[..until]) > 1
+        }
+        _ => {
+            let is_grep = GREPPING.contains(&name) || name == "rgrep";
+            let flags = if is_grep { GREP_FLAGS } else { RG_FLAGS };
+            let patterns = usize::from(!words.iter().any(|word| gives_pattern(word.text())));
+            sure_operands(name, flags, words) > patterns
+        }
+    }
+}
+
+/// How many words are surely operands of a search.
+fn sure_operands(name: &str, flags: &str, words: &[Word]) -> usize {
+    let is_sure = |at: &usize| {
+        let before = at.checked_sub(1).map_or("", |before| words[before].text());
+        !words[*at].text().starts_with('-') && !may_take_word(name, flags, before)
+    };
+    (0..words.len()).filter(is_sure).count()
+}
+
+/// Whether an option of a search may take the next word.
+fn may_take_word(name: &str, flags: &str, option: &str) -> bool {
+    if let Some(long) = option.strip_prefix("--") {
+        // This one is a flag to fd alone.
+        let is_flag = LONG_FLAGS.contains(&long) && (long != "glob" || name.starts_with("fd"));
+        return !is_flag && !long.contains('=');
+    }
+    let cluster = option.strip_prefix('-').unwrap_or_default();
+    // What stands behind a letter that takes something is what it takes.
+    let valued = cluster.char_indices().find(|(_, letter)| !flags.contains(*letter));
+    valued.is_some_and(|(at, letter)| at + letter.len_utf8() == cluster.len())
+}
+
+/// Whether an option of a search brings its pattern, or says that there is none.
+fn gives_pattern(option: &str) -> bool {
+    match option.strip_prefix("--") {
+        Some(long) => matches!(long.split('=').next(), Some("regexp" | "file" | "files")),
+        None => option.strip_prefix('-').is_some_and(|cluster| cluster.ends_with(['e', 'f'])),
+    }
+}
+
+/// Whether an option makes fd run something for what it finds.
+fn runs_each(option: &str) -> bool {
+    let cluster = option.strip_prefix('-').filter(|cluster| !cluster.starts_with('-'));
+    option.starts_with("--exec") || cluster.is_some_and(|cluster| cluster.contains(['x', 'X']))
 }
 
 /// Whether git is told by words behind two dashes which files it is about. Before a pattern they say nothing.

@@ -103,7 +103,7 @@ impl<'s> Walker<'s> {
             }
             "function_definition" => {
                 self.taint(Why::Shadowed);
-                self.apart(|walker| walker.visit_all(node, depth));
+                self.apart(|walker| walker.defined(node, depth));
             }
             "declaration_command" | "unset_command" => {
                 self.declaration(node);

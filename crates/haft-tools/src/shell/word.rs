@@ -258,6 +258,37 @@ impl WordBuilder {
     }
 }
 
+/// Schemes of addresses that commands are given. What is behind `file:` is a path.
+#[rustfmt::skip]
+const SCHEMES: &[&str] = &[
+    "http", "https", "ftp", "ftps", "sftp", "scp", "git", "ssh", "git+ssh", "git+https", "git+http", "svn", "svn+ssh", "s3", "gs", "az",
+    "docker", "docker-daemon", "oci", "npm", "rsync", "ws", "wss", "postgres", "postgresql", "mysql", "redis", "rediss", "mongodb",
+    "mongodb+srv", "amqp", "amqps", "data", "about", "blob", "jdbc", "ldap", "ldaps", "tcp", "udp", "grpc", "mqtt", "magnet", "socks5",
+    "socks5h", "sqlite", "mailto", "chrome", "vscode", "registry+https", "sparse+https", "app", "arn", "gopher", "telnet", "smb", "nfs",
+];
+
+/// Whether a word, or the value of an option in it, is an address and no path. One that leads up may be a path through a
+/// directory of such a name.
+pub(super) fn is_address(text: &str) -> bool {
+    let is_one = |text: &str| text.split_once("://").is_some_and(|(scheme, _)| is_scheme(scheme));
+    let value = text.split_once('=').map(|(_, value)| value);
+    !leads_up(text) && (is_one(text) || value.is_some_and(is_one))
+}
+
+/// Whether a piece of a word stands behind a scheme in it, as in data with addresses among it.
+pub(super) fn is_addressed(text: &str, piece: &str) -> bool {
+    let is_behind = |scheme: &str| text.contains(&format!("{scheme}:{piece}"));
+    piece.starts_with("//") && !leads_up(piece) && SCHEMES.iter().any(|scheme| is_behind(scheme))
+}
+
+fn is_scheme(text: &str) -> bool {
+    SCHEMES.iter().any(|scheme| scheme.eq_ignore_ascii_case(text))
+}
+
+fn leads_up(text: &str) -> bool {
+    text.split('/').any(|part| part == "..")
+}
+
 /// What `$'…'` stands for; `None` if it is not text.
 pub(super) fn ansi_c(inner: &str) -> Option<String> {
     let mut decoded = String::new();

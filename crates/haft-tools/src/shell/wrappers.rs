@@ -271,7 +271,7 @@ pub(super) const LAUNCHERS: &[(&str, &str, usize)] = &[
     ("mamba", "run", 0), ("micromamba", "run", 0), ("pdm", "run", 0), ("hatch", "run", 0), ("rye", "run", 0),
     ("mise", "exec", 0), ("mise", "x", 0), ("asdf", "exec", 0), ("direnv", "exec", 1), ("rustup", "run", 1),
     ("npm", "exec", 0), ("npm", "x", 0), ("pnpm", "exec", 0), ("pnpm", "dlx", 0), ("yarn", "exec", 0), ("yarn", "run", 0),
-    ("bun", "x", 0), ("rbenv", "exec", 0), ("pyenv", "exec", 0), ("volta", "run", 0), ("nvm", "exec", 0), ("op", "run", 0),
+    ("bun", "x", 0), ("bun", "run", 0), ("heroku", "local:run", 0), ("rbenv", "exec", 0), ("pyenv", "exec", 0), ("volta", "run", 0), ("nvm", "exec", 0), ("op", "run", 0),
     ("doppler", "run", 0), ("devbox", "run", 0), ("flox", "activate", 0), ("nix", "develop", 0), ("nix", "shell", 0),
     ("nix", "run", 0), ("dotnet", "exec", 0), ("composer", "exec", 0), ("npx", "", 0), ("bunx", "", 0), ("pnpx", "", 0),
     ("uvx", "", 0), ("pipx", "run", 0), ("dotenvx", "run", 0), ("dotenv", "", 0), ("cross-env", "", 0),

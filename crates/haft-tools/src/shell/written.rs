@@ -8,11 +8,12 @@ use std::path::{Path, PathBuf};
 
 use super::command::{Command, Direction, Sort, Why};
 use super::effects::{CHANGING, DEVICES, READING};
+use super::held::destination;
 use super::operands::TEXT;
 use super::options::is_given;
 use super::variables::is_dangerous;
 use super::walk::lexical;
-use super::word::{Certainty, Word};
+use super::word::{Certainty, Word, is_address};
 use super::wrappers::is_interpreter;
 
 /// Commands that put something where their words say, besides those whose options do.
@@ -56,6 +57,11 @@ const UNTOLD: &[(&str, &[&str])] = &[
     ("git", &[".gitattributes", ".gitmodules"]),
 ];
 
+/// So many words of one command are taken down.
+const NAMES_MAX: usize = 256;
+/// So many names below the places that one command may put them in.
+const JOINED_MAX: usize = 4096;
+
 /// Marks the commands of a script that run what it writes.
 pub(super) fn mark(commands: &mut [Command]) {
     let mut written = Written::default();
@@ -97,6 +103,8 @@ struct Written {
     names: HashSet<OsString>,
     /// Whether it writes something else, too.
     is_open: bool,
+    /// Whether it writes more than is taken down, so that anything may be among it.
+    is_anything: bool,
 }
 
 impl Written {
@@ -116,16 +124,27 @@ impl Written {
             return;
         }
         let words = &command.words[1..];
+        if words.len() > NAMES_MAX {
+            return self.take_anything();
+        }
         for word in words {
             self.put(command, word, &named(word));
         }
         // What is copied keeps its name.
         let names: Vec<&str> =
             words.iter().filter_map(|word| word.text().trim_end_matches('/').rsplit('/').next()).collect();
-        let places = words.iter().filter(|word| !word.text().starts_with('-')).flat_map(Word::texts);
-        for place in places.chain([String::new()]) {
+        let places = places(name, words);
+        if names.len() * places.len() > JOINED_MAX {
+            return self.take_anything();
+        }
+        for place in places {
             names.iter().for_each(|name| self.add(command, &format!("{place}/{name}")));
         }
+    }
+
+    /// Notes that whatever is run later may have been written.
+    fn take_anything(&mut self) {
+        (self.is_open, self.is_anything) = (true, true);
     }
 
     fn put(&mut self, command: &Command, word: &Word, texts: &[String]) {
@@ -156,7 +175,7 @@ impl Written {
 
     /// Whether a path is written, or lies in something that is.
     fn has(&self, path: &Path) -> bool {
-        path.ancestors().any(|path| self.paths.contains(path))
+        self.is_anything || path.ancestors().any(|path| self.paths.contains(path))
     }
 
     /// Whether a command names something that is written.
@@ -215,8 +234,21 @@ impl Written {
     }
 
     fn has_name(&self, name: &str) -> bool {
-        self.names.contains(OsStr::new(name))
+        self.is_anything || self.names.contains(OsStr::new(name))
     }
+}
+
+/// Where a command may put what its words name, besides under these very names.
+fn places(name: &str, words: &[Word]) -> Vec<String> {
+    let mut places = match destination(name, words) {
+        Some(to) => to.into_texts(),
+        // These make it where they run.
+        None if matches!(name, "ln" | "wget") => vec![".".to_owned()],
+        None => Vec::new(),
+    };
+    // Some files are run because of their names, wherever that is.
+    places.push(String::new());
+    places
 }
 
 /// The words of a command that may name what it runs: to what is a program for interpreters, others follow as data.
@@ -243,6 +275,8 @@ fn named(word: &Word) -> Vec<String> {
     for text in word.texts() {
         if text.contains("://") {
             found.extend(text.rsplit('/').next().map(str::to_owned));
+        }
+        if is_address(&text) {
             continue;
         }
         found.extend(text.split_once('=').map(|(_, value)| value.to_owned()));

@@ -1,6 +1,6 @@
 //! What in a word may be a path, and whether a word may be anything.
 
-use crate::shell::word::{Certainty, Word};
+use crate::shell::word::{Certainty, Word, is_address, is_addressed};
 
 /// Interpreters and editors whose words hold programs that may name files.
 #[rustfmt::skip]
@@ -14,7 +14,7 @@ pub(super) const CODED: &[&str] = &[
 pub(super) fn spellings(word: &Word) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for text in word.texts() {
-        if text.is_empty() || text.contains("://") && !text.starts_with("file:") {
+        if text.is_empty() || is_address(&text) {
             continue;
         }
         let mut pieces = text.split([':', '@', ',', '=']);
@@ -23,8 +23,9 @@ pub(super) fn spellings(word: &Word) -> Vec<String> {
             true => found.extend(attached(first)),
             false => found.extend(Some(first).filter(|first| !first.is_empty()).map(str::to_owned)),
         }
-        found.extend(pieces.filter(|piece| !piece.is_empty()).map(str::to_owned));
-        found.extend(text.split_once(['=', ':', '@']).map(|(_, value)| value.to_owned()));
+        let behind = text.split_once(['=', ':', '@']).map(|(_, value)| value);
+        let may_be = |piece: &&str| !piece.is_empty() && !is_addressed(&text, piece);
+        found.extend(pieces.chain(behind).filter(may_be).map(str::to_owned));
         if !text.starts_with('-') {
             found.push(text);
         } else {
@@ -72,11 +73,11 @@ pub(super) fn is_open(word: &Word) -> bool {
         [] => is_unknown(word),
         values => values.iter().any(is_unknown),
     };
-    may_be_anything && !word.text().contains("://")
+    may_be_anything && !is_address(word.text())
 }
 
 /// Whether a word as it stands in a script can only be a number, or an option with one.
-pub(super) fn is_number(token: &str) -> bool {
+pub(in crate::shell) fn is_number(token: &str) -> bool {
     const NUMBERS: &[&str] = &[
         "$?",
         "$$",

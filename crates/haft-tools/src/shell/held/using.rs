@@ -29,7 +29,7 @@ const COMPRESSING: &[&str] = &[
 const COPYING: &[&str] = &["cp", "mv", "ln", "install", "rsync", "scp", "link"];
 
 /// Where a command puts what it copies or moves.
-pub(super) struct Destination {
+pub(in crate::shell) struct Destination {
     pub(super) at: usize,
     /// What it may be.
     texts: Vec<String>,
@@ -42,7 +42,7 @@ pub(super) struct Made {
 }
 
 /// The operand that says where to put the others.
-pub(super) fn destination(name: &str, words: &[Word]) -> Option<Destination> {
+pub(in crate::shell) fn destination(name: &str, words: &[Word]) -> Option<Destination> {
     if !COPYING.contains(&name) {
         return None;
     }
@@ -60,6 +60,11 @@ pub(super) fn destination(name: &str, words: &[Word]) -> Option<Destination> {
         let (_, text) = words[at].text().split_once('=')?;
         return Some(Destination { at, texts: vec![text.to_owned()] });
     }
+    let attached =
+        |word: &Word| word.text().strip_prefix("-t").filter(|_| name != "rsync").map(str::to_owned);
+    if let Some((at, text)) = words.iter().enumerate().find_map(|(at, word)| Some((at, attached(word)?))) {
+        return Some(Destination { at, texts: vec![text] });
+    }
     let is_operand = |word: &&Word| !word.text().starts_with('-');
     if words.iter().filter(is_operand).count() < 2 {
         return None;
@@ -69,6 +74,11 @@ pub(super) fn destination(name: &str, words: &[Word]) -> Option<Destination> {
 }
 
 impl Destination {
+    /// What it may be.
+    pub(in crate::shell) fn into_texts(self) -> Vec<String> {
+        self.texts
+    }
+
     /// What the other operands become there.
     pub(super) fn made(&self, words: &[Word]) -> Vec<Made> {
         let others =

@@ -57,6 +57,39 @@ fn characters_above_ascii_are_letters_like_any_other() {
 }
 
 #[test]
+fn many_words_are_read_in_reasonable_time() {
+    let place = Place::new();
+    let allow = rules(&["*: allow"]);
+    let words: String = (0..20_000).map(|number| format!(" {number:x}")).collect();
+    for name in ["cp", "mv -t sub", "rsync -a", "tee", "sed -i s/a/b/", "wget", "some-program", "git add"] {
+        let script = format!("{name}{words}");
+        assert!(read(&script).is_parsed, "{name}");
+        decided(&place.workspace, &allow, &script);
+    }
+    // More than is taken down may be anything that is run later.
+    let deny = rules(&["*: allow", "touch *: deny"]);
+    for run in ["./x.sh", "bash x.sh", "make"] {
+        let script = format!("cp{words} .; {run}");
+        assert_ne!(decided(&place.workspace, &deny, &script), Effect::Allow, "{run}");
+    }
+}
+
+#[test]
+fn no_number_of_words_hides_what_a_launcher_runs() {
+    let place = Place::new();
+    let deny = rules(&["*: allow", "touch *: deny"]);
+    let text = "\u{e9} ".repeat(3_000);
+    for script in [
+        format!("some-launcher{} touch P", " --x=y".repeat(2_000)),
+        format!("some-launcher '{text}; touch P'"),
+        format!("some-launcher{} touch P", " sh".repeat(20)),
+    ] {
+        let beginning: String = script.chars().take(24).collect();
+        assert_ne!(decided(&place.workspace, &deny, &script), Effect::Allow, "{beginning}");
+    }
+}
+
+#[test]
 fn no_number_of_commands_hides_one() {
     let place = Place::new();
     let deny = rules(&["*: allow", "touch *: deny"]);

@@ -44,6 +44,31 @@ impl Walker<'_> {
         redirects().for_each(|redirect| self.apart(|walker| walker.visit(redirect, depth + 1)));
     }
 
+    /// Walks a function. What stands behind its body is opened whenever it is called.
+    pub(super) fn defined(&mut self, node: Node<'_>, depth: usize) {
+        let is_redirect = |child: &Node<'_>| child.kind().ends_with("_redirect");
+        let redirects: Vec<Node<'_>> = children(node).into_iter().filter(is_redirect).collect();
+        if let Some(first) = redirects.first() {
+            let text = self.between(first.start_byte(), node.end_byte()).trim();
+            let mut command = Command::new(Sort::Redirections, text);
+            let mut words = Words::default();
+            redirects.iter().for_each(|redirect| self.redirection(*redirect, &mut command, &mut words));
+            if self.overlooked.take() {
+                command.because(Why::Substitution);
+                command.is_opaque = true;
+            }
+            if !words.0.is_empty() {
+                command.because(Why::Unclear);
+                command.is_opaque = true;
+            }
+            command.directories.clone_from(&self.directories);
+            if command.is_opaque || !redirections_are_idle(&command.redirections) {
+                self.found.commands.push(command);
+            }
+        }
+        self.visit_all(node, depth);
+    }
+
     pub(super) fn redirection<'t>(&mut self, node: Node<'t>, command: &mut Command, words: &mut Words<'t>) {
         let mut direction = Direction::In;
         let mut is_literal = false;
