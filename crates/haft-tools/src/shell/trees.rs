@@ -78,8 +78,10 @@ const LONG_FLAGS: &[&str] = &[
     "", "recursive", "line-number", "ignore-case", "word-regexp", "files-with-matches", "hidden", "no-ignore", "fixed-strings", "count",
     "invert-match", "only-matching", "no-heading", "heading", "files", "smart-case", "follow", "vimgrep", "text", "quiet",
     "with-filename", "no-filename", "json", "stats", "multiline", "unrestricted", "extended-regexp", "perl-regexp", "no-messages",
-    "absolute-path", "glob", "full-path",
+    "absolute-path", "full-path",
 ];
+/// The same of fd alone; to the others they are followed by something.
+const FD_FLAGS: &[&str] = &["glob"];
 
 /// How far a command goes into the directories among its operands.
 pub(super) fn extent(command: &Command, name: &str, words: &[Word]) -> Extent {
@@ -159,8 +161,7 @@ fn sure_operands(name: &str, flags: &str, words: &[Word]) -> usize {
 /// Whether an option of a search may take the next word.
 fn may_take_word(name: &str, flags: &str, option: &str) -> bool {
     if let Some(long) = option.strip_prefix("--") {
-        // This one is a flag to fd alone.
-        let is_flag = LONG_FLAGS.contains(&long) && (long != "glob" || name.starts_with("fd"));
+        let is_flag = LONG_FLAGS.contains(&long) || (name.starts_with("fd") && FD_FLAGS.contains(&long));
         return !is_flag && !long.contains('=');
     }
     let cluster = option.strip_prefix('-').unwrap_or_default();

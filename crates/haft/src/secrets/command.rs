@@ -90,7 +90,7 @@ impl Scan<'_> {
         } else if let Some(given) = assigned(word) {
             return self.given(Given::Whole, place.start + given..place.end);
         } else if is_script && depth > 0 {
-            let quoted = self.quoted(place.clone());
+            let quoted = self.quoted(place);
             let within = command.within_text(&self.text[quoted.clone()]);
             self.script(quoted, depth - 1, within);
         } else if let Some(given) = assigned(&self.text[content.clone()]).filter(|_| !is_script) {
