@@ -8,7 +8,7 @@ use std::fs;
 use std::io::{Read, Write};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
@@ -52,7 +52,7 @@ struct Stamp {
 /// When a file was changed that was too young to be known by that when it was first looked at. It is looked into until it
 /// is old enough. It says nothing about the file that its stamp does not say.
 #[derive(Debug, Clone, Default)]
-struct Settled(OnceLock<u128>);
+struct Settled(Arc<OnceLock<u128>>);
 
 impl PartialEq for Settled {
     fn eq(&self, _: &Settled) -> bool {

@@ -81,7 +81,7 @@ const LONG_FLAGS: &[&str] = &[
     "absolute-path", "full-path",
 ];
 /// The same of fd alone; to the others they are followed by something.
-const FD_FLAGS: &[&str] = &["glob"];
+const FD_LONG_FLAGS: &[&str] = &["glob"];
 
 /// How far a command goes into the directories among its operands.
 pub(super) fn extent(command: &Command, name: &str, words: &[Word]) -> Extent {
@@ -161,7 +161,7 @@ fn sure_operands(name: &str, flags: &str, words: &[Word]) -> usize {
 /// Whether an option of a search may take the next word.
 fn may_take_word(name: &str, flags: &str, option: &str) -> bool {
     if let Some(long) = option.strip_prefix("--") {
-        let is_flag = LONG_FLAGS.contains(&long) || (name.starts_with("fd") && FD_FLAGS.contains(&long));
+        let is_flag = LONG_FLAGS.contains(&long) || (name.starts_with("fd") && FD_LONG_FLAGS.contains(&long));
         return !is_flag && !long.contains('=');
     }
     let cluster = option.strip_prefix('-').unwrap_or_default();
