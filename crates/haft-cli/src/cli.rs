@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use subcommands::{
-    AuthCommand, LogArgs, LogCommand, OutputArgs, PermissionCommand, SessionCommand, SkillCommand,
+    AuthCommand, GcArgs, LogArgs, LogCommand, OutputArgs, PermissionCommand, SessionCommand, SkillCommand,
     ToolsCommand, TrustCommand, UndoArgs,
 };
 
@@ -139,14 +139,7 @@ pub(crate) enum Command {
     /// Takes back what calls changed in files; without --yes, shows what that would change
     Undo(UndoArgs),
     /// Shows what haft keeps, and removes what may go
-    Gc {
-        /// Removes it
-        #[arg(long)]
-        yes: bool,
-        /// Counts in what was kept to undo changes with and is damaged, missing or sealed with a key that is gone
-        #[arg(long)]
-        unreadable: bool,
-    },
+    Gc(GcArgs),
     /// Stores keys of model providers, or forgets them
     Auth {
         #[command(subcommand)]

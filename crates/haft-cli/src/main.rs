@@ -80,7 +80,7 @@ async fn run(cli: Cli, terminal: Terminal) -> Result<Exit, Failure> {
             commands::trust::run(&globals, terminal, command, directory, force)
         }
         Command::Undo(args) => commands::undo::run(&globals, terminal, &args).await,
-        Command::Gc { yes, unreadable } => commands::gc::run(&globals, terminal, yes, unreadable).await,
+        Command::Gc(args) => commands::gc::run(&globals, terminal, &args).await,
         Command::Auth { command } => commands::auth::run(&globals, terminal, command).await,
         Command::Models { provider } => commands::models::run(&globals, terminal, provider.as_deref()).await,
         Command::New { kind, name, global } => commands::new::run(&globals, terminal, kind, &name, global),

@@ -6,7 +6,7 @@ use tokio::sync::oneshot;
 
 use crate::fault::Fault;
 
-/// Does work on another thread. It is finished even if nobody waits any more.
+/// Does work on another thread. Once it has begun it is finished, even if nobody waits any more.
 pub(crate) async fn off_thread<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
 ) -> Result<T, Fault> {

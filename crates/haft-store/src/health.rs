@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use haft::{CallId, StoreError};
-use rusqlite::Connection;
+use rusqlite::types::Value as SqlValue;
+use rusqlite::{Connection, params};
 
 use crate::fault::Fault;
 use crate::files::Places;
@@ -96,7 +97,7 @@ impl Store {
             }
             let lost = lost_paths(connection, places)?;
             health.paths_lost = lost.len() as u64;
-            calls.extend(lost);
+            calls.extend(lost.into_iter().map(|lost| (lost.seq, lost.call)));
             health.calls = calls.into_values().rev().filter_map(|id| CallId::parse(&id).ok()).collect();
             Ok(health)
         })
@@ -109,7 +110,8 @@ impl Store {
         Ok((given_up.len() as u64, given_up.iter().map(|kept| kept.bytes).sum()))
     }
 
-    /// Forgets the images that can be read by nobody any longer. Returns how many, and their size.
+    /// Forgets the images that can be read by nobody any longer, and the paths that nobody can. Returns how many images, and
+    /// their size.
     pub async fn forget_unreadable_images(&self) -> Result<(u64, u64), StoreError> {
         let found = self.read("look at the journal", |connection| given_up(connection, &self.0.places))?;
         let places = self.0.places.clone();
@@ -129,6 +131,10 @@ impl Store {
                         bytes += kept.bytes;
                         connection.execute("DELETE FROM image WHERE digest = ?1", [&kept.digest])?;
                     }
+                }
+                for lost in lost_paths(connection, &places)? {
+                    let forget = "UPDATE intent SET sealed = NULL WHERE call = ?1 AND path = ?2";
+                    connection.execute(forget, params![lost.call, lost.path])?;
                 }
                 Ok((count, bytes))
             })
@@ -205,9 +211,15 @@ fn needing(connection: &Connection, places: &Places, digest: &str) -> Result<Vec
     Ok(found)
 }
 
-/// The calls that changed files whose paths are sealed with a key that is not there, as long as what these held is kept; a
-/// call is named with each of them.
-fn lost_paths(connection: &Connection, places: &Places) -> Result<Vec<(i64, String)>, Fault> {
+/// A change of a file whose path is sealed with a key that is not there.
+struct LostPath {
+    seq: i64,
+    call: String,
+    path: SqlValue,
+}
+
+/// The changes of files whose paths are lost, as long as what these held is kept.
+fn lost_paths(connection: &Connection, places: &Places) -> Result<Vec<LostPath>, Fault> {
     let mut statement = connection.prepare(
         "SELECT call.seq, call.id, intent.path, intent.sealed FROM intent JOIN call ON call.id = intent.call
          WHERE intent.sealed IS NOT NULL AND call.state IN ('completed', 'error')
@@ -217,7 +229,7 @@ fn lost_paths(connection: &Connection, places: &Places) -> Result<Vec<(i64, Stri
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
         if paths::exact(row.get_ref(2)?, row.get(3)?, places)?.is_relative() {
-            found.push((row.get(0)?, row.get(1)?));
+            found.push(LostPath { seq: row.get(0)?, call: row.get(1)?, path: row.get(2)? });
         }
     }
     Ok(found)

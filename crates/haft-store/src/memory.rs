@@ -8,6 +8,7 @@ use crate::clock::now_ms;
 use crate::fault::Fault;
 use crate::store::Store;
 use crate::wire;
+use crate::writer::Durability;
 
 impl Memory for Store {
     fn recall<'a>(
@@ -28,7 +29,7 @@ impl Memory for Store {
     ) -> BoxFuture<'a, Result<Option<Value>, StoreError>> {
         let (session, kind, key) = (session.clone(), topic.kind, self.0.redactor.owned(&topic.key));
         let value = self.0.redactor.redact_json(value).to_string();
-        Box::pin(self.write_at_once("remember", move |connection| {
+        Box::pin(self.write("remember", Durability::Brief, move |connection| {
             let before = recall(connection, session.as_str(), kind, &key)?;
             connection
                 .prepare_cached(

@@ -17,6 +17,7 @@ use crate::files;
 use crate::leftovers;
 use crate::spool::FileSpool;
 use crate::store::Store;
+use crate::writer::Durability;
 
 /// How far a session's ancestors are followed.
 const ANCESTORS_MAX: u32 = 64;
@@ -41,7 +42,7 @@ impl OutputStore for Store {
                     ))
                 })?;
             let (maker, kept) = (maker.clone(), output.clone());
-            self.write_at_once("retain an output", move |connection| {
+            self.write("retain an output", Durability::Brief, move |connection| {
                 insert(connection, &maker, &kept, redactions)
             })
             .await?;

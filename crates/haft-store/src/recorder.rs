@@ -7,7 +7,6 @@ use haft::{
     BoxFuture, Call, CallId, Change, Ended, Event, Image, Opened, Recorder, Seq, SessionId, StoreError,
     ToolContext,
 };
-use rusqlite::Connection;
 use serde_json::Value;
 
 use crate::background::off_thread;
@@ -63,7 +62,7 @@ impl Recorder for Store {
         let new = NewCall::of(call, &self.0, now_ms());
         let is_new = Arc::new(AtomicBool::new(false));
         let noted = is_new.clone();
-        let opened = self.write_at_once("record a call", move |connection| {
+        let opened = self.write("record a call", Durability::Brief, move |connection| {
             let opened = new.open(connection)?;
             noted.store(matches!(opened, Opened::New { .. }), Ordering::Relaxed);
             Ok(opened)
@@ -84,7 +83,7 @@ impl Recorder for Store {
         let call = context.call.clone();
         let changed_input = changed_input.map(|input| self.0.redactor.redact_json(input).to_string());
         let at = now_ms();
-        Box::pin(self.write_at_once("record that a call runs", move |connection| {
+        Box::pin(self.write("record that a call runs", Durability::Brief, move |connection| {
             calls::run(connection, call.as_str(), changed_input.as_deref(), at)
         }))
     }
@@ -153,13 +152,9 @@ impl Recorder for Store {
         };
         let call = context.call.clone();
         let at = now_ms();
-        let record = move |connection: &Connection| {
+        Box::pin(self.write(what, self.durability_of_end(&context.call), move |connection| {
             end.record(connection, call.as_str(), at)?.ok_or_else(|| calls::not_under_way(call.as_str()))
-        };
-        match self.durability_of_end(&context.call) {
-            Durability::Disk => Box::pin(self.write(what, Durability::Disk, record)),
-            Durability::Process => Box::pin(self.write_at_once(what, record)),
-        }
+        }))
     }
 
     fn cancelled(&self, context: &ToolContext) {
@@ -185,7 +180,7 @@ impl Recorder for Store {
         };
         let body = self.0.redactor.redact_json(&body);
         let at_ms = now_ms();
-        Box::pin(self.write_at_once("record an event", move |connection| {
+        Box::pin(self.write("record an event", Durability::Brief, move |connection| {
             let (session, call) = (session.as_str(), call.as_ref().map(CallId::as_str));
             events::insert(connection, &NewEvent { at_ms, name, session, call, body: &body })
         }))

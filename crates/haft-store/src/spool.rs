@@ -16,6 +16,7 @@ use crate::leftovers;
 use crate::outputs::{self, path_of};
 use crate::redact::Redactor;
 use crate::store::Store;
+use crate::writer::Durability;
 
 /// So much is held back before it is gone over and written.
 const PENDING_BYTES: usize = 256 << 10;
@@ -143,7 +144,7 @@ impl Spool for FileSpool {
             })?;
             let row = output.clone();
             store
-                .write_at_once("retain an output", move |connection| {
+                .write("retain an output", Durability::Brief, move |connection| {
                     outputs::insert(connection, &maker, &row, redactions)
                 })
                 .await?;

@@ -135,7 +135,7 @@ impl Store {
         &self.0.places.data
     }
 
-    /// Writes, and puts what goes wrong into words. The work is queued at once, in the order of the calls.
+    /// Writes, and puts what goes wrong into words. What is done here or queued is so at once, in the order of the calls.
     pub(crate) fn write<T, W>(
         &self,
         what: &'static str,
@@ -148,22 +148,6 @@ impl Store {
     {
         let shared = self.0.clone();
         let outcome = shared.writer.write(durability, work);
-        async move { outcome.await.map_err(|fault| shared.put(what, fault)) }
-    }
-
-    /// The same for brief work that need not survive more than the death of the process: it is done here and now if
-    /// nobody has to be waited for.
-    pub(crate) fn write_at_once<T, W>(
-        &self,
-        what: &'static str,
-        work: W,
-    ) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, W>
-    where
-        T: Send + 'static,
-        W: FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
-    {
-        let shared = self.0.clone();
-        let outcome = shared.writer.write_at_once(work);
         async move { outcome.await.map_err(|fault| shared.put(what, fault)) }
     }
 
@@ -185,7 +169,7 @@ impl Store {
     pub(crate) fn durability_of_end(&self, call: &CallId) -> Durability {
         match self.0.acting().remove(call) {
             true => Durability::Disk,
-            false => Durability::Process,
+            false => Durability::Brief,
         }
     }
 }

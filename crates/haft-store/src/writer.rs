@@ -29,7 +29,10 @@ const IDLE: Duration = Duration::from_millis(250);
 /// What a commit must survive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Durability {
-    /// The death of the process. This costs no fsync.
+    /// The death of the process, by so little work that whoever wants it does it here and now, if nobody has to be waited
+    /// for. This costs no fsync.
+    Brief,
+    /// The death of the process. This costs no fsync either.
     Process,
     /// The loss of power.
     Disk,
@@ -79,7 +82,7 @@ impl Writer {
         Ok(Writer { desk, queue, queued, thread, alive })
     }
 
-    /// Queues work and waits for its outcome. What is queued is done even if nobody waits any more.
+    /// Does work in its turn, and waits for its outcome. What is queued is done even if nobody waits any more.
     pub(crate) fn write<T, W>(
         &self,
         durability: Durability,
@@ -89,26 +92,19 @@ impl Writer {
         T: Send + 'static,
         W: FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
     {
-        let (job, outcome) = awaited(durability, work);
-        self.queue(job);
-        outcome
-    }
-
-    /// Does brief work that need not survive more than the death of the process: here and now if nobody has to be waited
-    /// for, otherwise in its turn.
-    pub(crate) fn write_at_once<T, W>(
-        &self,
-        work: W,
-    ) -> impl Future<Output = Result<T, Fault>> + Send + use<T, W>
-    where
-        T: Send + 'static,
-        W: FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
-    {
-        let (job, outcome) = awaited(Durability::Process, work);
-        if let Some(job) = self.try_here(job) {
+        let (tell, outcome) = oneshot::channel();
+        let job = Job::new(durability, work, move |result| {
+            // Whoever asked may have been dropped; the work is done all the same.
+            let _unheard = tell.send(result);
+        });
+        let left = match durability {
+            Durability::Brief => self.try_here(job),
+            Durability::Process | Durability::Disk => Some(job),
+        };
+        if let Some(job) = left {
             self.queue(job);
         }
-        outcome
+        async move { outcome.await.unwrap_or(Err(Fault::Closed)) }
     }
 
     /// Queues work that nobody waits for.
@@ -181,23 +177,6 @@ impl Drop for Writer {
             let _panicked = thread.join();
         }
     }
-}
-
-/// A job, and what comes of it.
-fn awaited<T, W>(
-    durability: Durability,
-    work: W,
-) -> (Job, impl Future<Output = Result<T, Fault>> + Send + use<T, W>)
-where
-    T: Send + 'static,
-    W: FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
-{
-    let (tell, outcome) = oneshot::channel();
-    let job = Job::new(durability, work, move |result| {
-        // Whoever asked may have been dropped; the work is done all the same.
-        let _unheard = tell.send(result);
-    });
-    (job, async move { outcome.await.unwrap_or(Err(Fault::Closed)) })
 }
 
 /// The thread that waits for the disk.

@@ -60,6 +60,17 @@ pub(crate) enum LogCommand {
     Verify,
 }
 
+/// What `haft gc` takes.
+#[derive(Args)]
+pub(crate) struct GcArgs {
+    /// Removes it
+    #[arg(long)]
+    pub(crate) yes: bool,
+    /// Counts in what was kept to undo changes with and is damaged, missing or sealed with a key that is gone
+    #[arg(long)]
+    pub(crate) unreadable: bool,
+}
+
 /// What to undo.
 #[derive(Args)]
 pub(crate) struct UndoArgs {

@@ -3,19 +3,15 @@
 use haft::visible;
 use serde_json::{Value, json};
 
-use crate::cli::Globals;
+use crate::cli::{GcArgs, Globals};
 use crate::commands::when::{now_ms, size};
 use crate::exit::{Exit, Failure};
 use crate::location::open_store;
 use crate::setting::Setting;
 use crate::terminal::Terminal;
 
-pub(crate) async fn run(
-    globals: &Globals,
-    terminal: Terminal,
-    yes: bool,
-    unreadable: bool,
-) -> Result<Exit, Failure> {
+pub(crate) async fn run(globals: &Globals, terminal: Terminal, args: &GcArgs) -> Result<Exit, Failure> {
+    let GcArgs { yes, unreadable } = *args;
     let setting = Setting::load_anyway(globals, terminal)?;
     let store = open_store(&setting)?;
     let usage = store.usage()?;

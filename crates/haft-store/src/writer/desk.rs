@@ -202,7 +202,7 @@ impl Desk {
     fn harden(&mut self, durability: Durability) -> rusqlite::Result<()> {
         if self.durability != Some(durability) {
             self.connection.execute_batch(match durability {
-                Durability::Process => "PRAGMA synchronous = NORMAL",
+                Durability::Brief | Durability::Process => "PRAGMA synchronous = NORMAL",
                 Durability::Disk => "PRAGMA synchronous = FULL",
             })?;
             self.durability = Some(durability);

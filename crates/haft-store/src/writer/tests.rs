@@ -66,7 +66,7 @@ fn what_is_queued_while_the_writer_is_busy_is_committed_as_one() {
     has_begun.recv().unwrap();
     let queued: Vec<_> = (1..=20).map(|n| bench.writer.write(Durability::Disk, insert(n))).collect();
     let twice = bench.writer.write(Durability::Disk, insert(7));
-    let brief = bench.writer.write_at_once(insert(21));
+    let brief = bench.writer.write(Durability::Brief, insert(21));
     release.send(()).unwrap();
     let here = std::thread::current().id();
     now(async {
@@ -86,33 +86,33 @@ fn what_is_brief_is_written_by_whoever_wants_it_unless_somebody_has_to_be_waited
     let bench = Bench::new();
     let here = std::thread::current().id();
     // The first one begins the log, for which the disk is waited for.
-    assert_ne!(now(bench.writer.write_at_once(insert(0))).unwrap(), here);
+    assert_ne!(now(bench.writer.write(Durability::Brief, insert(0))).unwrap(), here);
     for n in 1..=50 {
-        assert_eq!(now(bench.writer.write_at_once(insert(n))).unwrap(), here);
+        assert_eq!(now(bench.writer.write(Durability::Brief, insert(n))).unwrap(), here);
     }
-    assert!(now(bench.writer.write_at_once(insert(7))).is_err());
+    assert!(now(bench.writer.write(Durability::Brief, insert(7))).is_err());
     let mut other = Connection::open(bench.dir.path().join("x.db")).unwrap();
     let held = other.transaction_with_behavior(TransactionBehavior::Immediate).unwrap();
-    let waiting = bench.writer.write_at_once(insert(51));
+    let waiting = bench.writer.write(Durability::Brief, insert(51));
     held.rollback().unwrap();
     assert_ne!(now(waiting).unwrap(), here, "another process is waited for elsewhere");
     now(bench.writer.write(Durability::Disk, insert(52))).unwrap();
-    assert_eq!(now(bench.writer.write_at_once(insert(53))).unwrap(), here);
+    assert_eq!(now(bench.writer.write(Durability::Brief, insert(53))).unwrap(), here);
     now(bench.writer.close());
-    assert!(now(bench.writer.write_at_once(insert(54))).is_err(), "it is closed");
+    assert!(now(bench.writer.write(Durability::Brief, insert(54))).is_err(), "it is closed");
     assert_eq!(bench.numbers(), (0..=53).collect::<Vec<_>>());
 }
 
 #[test]
 fn after_a_panic_nothing_is_written_any_more() {
     let bench = Bench::new();
-    now(bench.writer.write_at_once(insert(0))).unwrap();
-    let broken = bench.writer.write_at_once(|connection| -> Result<(), Fault> {
+    now(bench.writer.write(Durability::Brief, insert(0))).unwrap();
+    let broken = bench.writer.write(Durability::Brief, |connection| -> Result<(), Fault> {
         insert(7)(connection)?;
         panic!("a defect")
     });
     assert!(matches!(now(broken), Err(Fault::Closed)));
-    assert!(now(bench.writer.write_at_once(insert(1))).is_err());
+    assert!(now(bench.writer.write(Durability::Brief, insert(1))).is_err());
     assert!(now(bench.writer.write(Durability::Disk, insert(2))).is_err());
     let other = Connection::open(bench.dir.path().join("x.db")).unwrap();
     other.execute("INSERT INTO number (n) VALUES (3)", []).expect("nobody else has to wait for it");

@@ -149,6 +149,8 @@ async fn a_path_whose_key_is_lost_leads_nowhere() {
     assert_eq!(found().await, path, "a key beside it opens it");
     fs::remove_file(data.join("images.key.old")).unwrap();
     assert!(found().await.is_relative());
+    // The same content comes again, with a new key.
+    made(&store, &SessionId::mint(), &[changing(&dir.path().join("other"), b"", b"new")]).await;
     let health = store.journal_health().unwrap();
     assert_eq!((health.paths_lost, &health.calls[..]), (1, &[call.context.call.clone()][..]));
     store.forget_unreadable_images().await.unwrap();

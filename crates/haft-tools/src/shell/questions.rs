@@ -195,7 +195,7 @@ fn forbidden(mut resource: Resource, command: &Command) -> Resource {
     }
     let guesses = guesses(command);
     for guess in guesses.commands {
-        resource = resource.or_perhaps(guess);
+        resource = resource.or_guessed(guess);
     }
     if command.is_opaque || guesses.is_open {
         return resource.beginning("");

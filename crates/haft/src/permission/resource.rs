@@ -9,7 +9,7 @@ pub struct Resource {
     name: String,
     others: Vec<String>,
     forbidding: Vec<String>,
-    perhaps: Vec<String>,
+    guessed: Vec<String>,
     beginnings: Vec<String>,
     directories: Vec<String>,
     allowed: Allowed,
@@ -33,7 +33,7 @@ impl Resource {
             name: name.into(),
             others: Vec::new(),
             forbidding: Vec::new(),
-            perhaps: Vec::new(),
+            guessed: Vec::new(),
             beginnings: Vec::new(),
             directories: Vec::new(),
             allowed: Allowed::ByAnyMatch,
@@ -61,8 +61,8 @@ impl Resource {
 
     /// Adds a spelling of something that it may stand for, though nobody knows. A rule that does not allow and matches this
     /// is taken into account as one that might speak of it.
-    pub fn or_perhaps(mut self, spelling: impl Into<String>) -> Resource {
-        self.perhaps.push(spelling.into());
+    pub fn or_guessed(mut self, spelling: impl Into<String>) -> Resource {
+        self.guessed.push(spelling.into());
         self
     }
 
@@ -115,11 +115,11 @@ impl Resource {
     }
 
     pub(super) fn is_known_whole(&self) -> bool {
-        self.beginnings.is_empty() && self.directories.is_empty() && self.perhaps.is_empty()
+        self.beginnings.is_empty() && self.directories.is_empty() && self.guessed.is_empty()
     }
 
     pub(super) fn might_be_spoken_of_by(&self, pattern: &Pattern) -> bool {
-        self.perhaps.iter().any(|text| pattern.matches(text))
+        self.guessed.iter().any(|text| pattern.matches(text))
             || self.beginnings.iter().any(|text| pattern.might_match_after(text))
             || self.directories.iter().any(|directory| pattern.might_match_below(directory))
     }

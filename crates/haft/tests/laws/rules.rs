@@ -193,7 +193,7 @@ fn a_spelling_to_forbid_by_never_allows() {
 
 #[test]
 fn what_it_may_stand_for_is_asked_about_and_decides_nothing_else() {
-    let resource = Resource::new("launch rm x").or_perhaps("rm x");
+    let resource = Resource::new("launch rm x").or_guessed("rm x");
     for (text, effect) in [
         ("bash *: allow\nbash rm *: deny", Effect::Ask),
         ("bash *: allow\nbash rm *: ask", Effect::Ask),

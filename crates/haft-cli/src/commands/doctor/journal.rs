@@ -26,6 +26,7 @@ pub(super) fn facts(health: &JournalHealth) -> Value {
         "damaged": health.damaged,
         "missing": health.missing,
         "keyLost": health.key_lost,
+        "pathsLost": health.paths_lost,
         "unreadable": health.unreadable,
         "calls": health.calls.iter().map(CallId::as_str).collect::<Vec<_>>(),
     })
@@ -46,12 +47,11 @@ fn troubles(health: &JournalHealth) -> String {
         (health.damaged, "damaged"),
         (health.missing, "missing"),
         (health.key_lost, "sealed with a key that is gone"),
+        (health.paths_lost, "under a path that is sealed with such a key"),
         (health.unreadable, "not readable"),
     ];
     let kinds = kinds.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
     let kinds = kinds.collect::<Vec<_>>().join(", ");
-    let kinds =
-        if kinds.is_empty() { "paths that hold a secret, whose key is gone".to_owned() } else { kinds };
     format!("what files held cannot be given back: {kinds} ({})", looked_at(health))
 }
 
@@ -76,7 +76,7 @@ fn advice(health: &JournalHealth) -> String {
     if health.needs_key() {
         advice += &format!("; {}", health.put_back());
     }
-    if health.troubled() > health.unreadable {
+    if health.troubled() + health.paths_lost > health.unreadable {
         advice += "; `haft gc --unreadable` shows what may be given up, and with --yes gives it up";
     }
     advice
