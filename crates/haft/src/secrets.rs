@@ -3,9 +3,11 @@
 
 mod address;
 mod command;
+mod heard;
 mod header;
 mod names;
 mod programs;
+mod values;
 mod words;
 
 use std::ops::Range;
@@ -32,7 +34,7 @@ const QUOTES: &[char] = &['"', '\'', '`', '\\'];
 pub fn without_secrets(text: &str) -> String {
     let given = given_place(text).filter(|place| text[place.clone()].contains(char::is_alphanumeric));
     let before = &text[..given.as_ref().map_or(text.len(), |given| given.start)];
-    let shown = masked(before, user_places(before));
+    let shown = masked(before, merged([user_places(before), command_places(before)].concat()));
     if given.is_some() { shown + MASK } else { shown }
 }
 
@@ -50,7 +52,7 @@ pub fn credential_places(text: &str) -> Vec<Range<usize>> {
 /// The same in a command line, with what its options and variables are given. Unlike [`given_place`] this knows how far a
 /// secret goes, and leaves alone what it does not know.
 pub fn command_places(text: &str) -> Vec<Range<usize>> {
-    let mut found = at_colons(text, |colon| command::field_at(text, colon));
+    let mut found = at_colons(text, |colon| values::field_at(text, colon));
     found.extend(command::places(text));
     merged(found)
 }

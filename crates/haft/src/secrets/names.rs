@@ -1,12 +1,12 @@
 //! Which names say that what they name is a secret.
 
 /// Words that, standing alone between underscores, say that a variable holds a secret.
-const WORDS: &[&str] = &[
-    "ACCESSKEY",
-    "APIKEY",
+const WORDS: &[&str] =
+    &["AUTHORIZATION", "BEARER", "JWT", "KEY", "PASS", "PASSCODE", "PASSKEY", "PASSPHRASE", "PASSWORDS"];
+
+/// Words that say so, too. What ends with them is as often something else.
+const VAGUE: &[&str] = &[
     "AUTH",
-    "AUTHORIZATION",
-    "BEARER",
     "CANARY",
     "COOKIE",
     "COOKIES",
@@ -15,23 +15,10 @@ const WORDS: &[&str] = &[
     "CREDENTIALS",
     "CREDS",
     "DSN",
-    "JWT",
-    "KEY",
     "KEYS",
-    "PASS",
-    "PASSCODE",
-    "PASSKEY",
-    "PASSPHRASE",
-    "PASSWD",
-    "PASSWORD",
-    "PASSWORDS",
     "PAT",
     "PRIVATE",
-    "PRIVATEKEY",
-    "SECRET",
-    "SECRETKEY",
     "SECRETS",
-    "TOKEN",
     "TOKENS",
     "WEBHOOK",
 ];
@@ -40,7 +27,10 @@ const WORDS: &[&str] = &[
 const WORDS_BESIDE: &[&str] = &["PW", "PWD", "SK"];
 
 /// Words that say so of anything but a variable: there, the first of them is a directory.
-const WORDS_ELSEWHERE: &[&str] = &["PWD", "OTP", "PW", "SESSIONID", "SIG", "SIGNATURE"];
+const WORDS_ELSEWHERE: &[&str] = &["PWD", "OTP", "PW", "SESSIONID"];
+
+/// Such words that are as vague.
+const VAGUE_ELSEWHERE: &[&str] = &["SIG", "SIGNATURE"];
 
 /// Beginnings and endings that say so of anything but a variable.
 const PARTS_ELSEWHERE: (&[&str], &[&str]) = (&["CRED", "PASSP", "PASSW"], &["PASS", "PWD"]);
@@ -124,26 +114,8 @@ const SWITCHES: &[&str] = &[
     "SECOND", "SHOW", "SKIP", "USE", "WITH",
 ];
 
-/// Last words that name a secret, and as often something else.
-const VAGUE: &[&str] = &[
-    "AUTH",
-    "CANARY",
-    "COOKIE",
-    "COOKIES",
-    "CRED",
-    "CREDENTIAL",
-    "CREDENTIALS",
-    "CREDS",
-    "DSN",
-    "KEYS",
-    "PAT",
-    "PRIVATE",
-    "SECRETS",
-    "SIG",
-    "SIGNATURE",
-    "TOKENS",
-    "WEBHOOK",
-];
+/// Last words of settings that are a secret, where an option of that name would be something else.
+const SETTINGS: &[&str] = &["BEARER", "OAUTH", "PASS", "PSK"];
 
 /// Whether the name of a variable says that it holds a secret.
 pub fn is_secret_variable_name(name: &str) -> bool {
@@ -164,7 +136,8 @@ fn names_secret_elsewhere(name: &str) -> bool {
             beginnings.iter().any(|beginning| word.starts_with(beginning))
                 || endings.iter().any(|ending| word.ends_with(ending))
         };
-        WORDS_ELSEWHERE.contains(&word) || (is_part() && !OTHERWISE.contains(&word))
+        let is_word = WORDS_ELSEWHERE.contains(&word) || VAGUE_ELSEWHERE.contains(&word);
+        is_word || (is_part() && !OTHERWISE.contains(&word))
     })
 }
 
@@ -177,12 +150,24 @@ pub(super) fn is_secret_option(name: &str) -> bool {
     let Some(last) = words.next() else { return false };
     let before = words.next();
     let first = words.next_back().or(before);
+    let is_vague = VAGUE.contains(&last) || VAGUE_ELSEWHERE.contains(&last);
     match last {
         "KEY" => before.is_some_and(|kind| KINDS_OF_KEYS.contains(&kind)),
         "PASS" => before.is_some() && !first.is_some_and(|first| SWITCHES.contains(&first)),
-        _ if VAGUE.contains(&last) || first.is_some_and(|first| SWITCHES.contains(&first)) => false,
+        _ if is_vague || first.is_some_and(|first| SWITCHES.contains(&first)) => false,
         _ => names_secret_elsewhere(last),
     }
+}
+
+/// Whether a setting of that name is a secret, as in `config set pypi-token.x`: any part of it may say so.
+pub(super) fn is_secret_setting(name: &str) -> bool {
+    let says_so = |part: &str| {
+        let last = part.rsplit(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+        is_secret_option(part)
+            || part.ends_with("_auth")
+            || SETTINGS.iter().any(|word| word.eq_ignore_ascii_case(last))
+    };
+    name.split('.').any(says_so)
 }
 
 /// Whether a variable holds a key that opens nothing. Of whose kind nothing is known, as `OPENAI_KEY`, a value decides
@@ -218,6 +203,7 @@ fn says_secret(name: &str, further: impl Fn(&str) -> bool) -> bool {
     let about = words.last().is_some_and(|last| ABOUT.contains(last)) || words.contains(&"MAX");
     let says_so = |word: &&str| {
         WORDS.contains(word)
+            || VAGUE.contains(word)
             || (words.len() > 1 && WORDS_BESIDE.contains(word))
             || ENDINGS.iter().any(|ending| word.ends_with(ending))
             || further(word)

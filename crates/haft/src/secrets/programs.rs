@@ -1,16 +1,24 @@
-//! Programs that are given a password by an option whose name does not say so.
+//! What is known of programs: which of their words are a credential though no name says so, which run a text, and which
+//! look for patterns.
 
-use Given::{AfterColon, AfterComma, AfterPercent, AfterScheme, Cookie, Header, Whole};
-use Spelled::{Apart, Either, Joined};
+mod table;
 
-/// A program, and its options that are followed by a credential.
+use Given::{Header, Setting, Whole};
+use Spelled::{Apart, Switch};
+use table::PROGRAMS;
+
+/// A program, or a command of one, and which of its words are followed by a credential or are one.
+#[derive(Clone, Copy)]
 pub(super) struct Program {
     pub(super) names: &'static [&'static str],
-    /// Only after this word; other commands of the program mean something else by them.
-    pub(super) only_after: Option<&'static str>,
+    /// Only after these words, in this order; other commands of the program mean something else.
+    pub(super) after: &'static [&'static str],
     /// Whether the first word that is no option begins another command.
     pub(super) is_launcher: bool,
     pub(super) options: &'static [Credential],
+    pub(super) operands: Operands,
+    /// What is secret of what it reads, if it reads anything.
+    pub(super) input: Option<Given>,
 }
 
 /// An option, how its value is written, and what of it is secret.
@@ -24,6 +32,10 @@ pub(super) enum Spelled {
     /// In the same word: what comes next is something else.
     Joined,
     Either,
+    /// Either, and the option may be the last of several letters, as in `zip -rP x`.
+    Clustered,
+    /// It has none: the value is read from the standard input.
+    Switch,
 }
 
 /// What of a value is secret.
@@ -34,121 +46,97 @@ pub(super) enum Given {
     AfterColon,
     AfterComma,
     AfterPercent,
+    /// `name=x`, whatever the name is.
+    AfterEquals,
     /// `pass:x`; anything else says where the password is.
     AfterScheme,
+    /// `me/x@host`, or the same as `userid=me/x`.
+    Logon,
+    /// All of it, unless it is `name=x`, of which the name decides.
+    Unnamed,
+    /// All of it, unless it is a share, a drive or a switch as Windows writes them.
+    BesideShare,
+    /// `name=x y`, if the name says so: to its end, as no shell reads it again.
+    Setting,
     /// A header, if its name says so.
     Header,
     /// Cookies, or a file with them.
     Cookie,
+    /// Nothing: it is listed so that its value is not taken for another word.
+    Nothing,
 }
 
-const fn program(names: &'static [&'static str], options: &'static [Credential]) -> Program {
-    Program { names, only_after: None, is_launcher: false, options }
+/// Which of the words are secret that are no options, counted from behind those that a command is known by.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Operands {
+    None,
+    Each(Given),
+    /// From one on.
+    Nth(usize, Given),
+    /// What follows a word that names a secret, as in `set api_token x`.
+    Named,
+    /// The last one, if this option is there.
+    LastWith(&'static str),
 }
 
-const HTTP: &[Credential] = &[("-H", Either, Header), ("--header", Apart, Header)];
-
-pub(super) const PROGRAMS: &[Program] = &[
-    program(
-        &["curl"],
-        &[
-            ("-u", Either, AfterColon),
-            ("-U", Either, AfterColon),
-            ("--user", Apart, AfterColon),
-            ("--proxy-user", Apart, AfterColon),
-            ("-E", Either, AfterColon),
-            ("--cert", Apart, AfterColon),
-            ("--proxy-cert", Apart, AfterColon),
-            ("-b", Either, Cookie),
-            ("--cookie", Apart, Cookie),
-            ("--pass", Apart, Whole),
-            ("--proxy-pass", Apart, Whole),
-            ("--oauth2-bearer", Apart, Whole),
-            ("-H", Either, Header),
-            ("--proxy-header", Apart, Header),
-        ],
-    ),
-    program(
-        &["http", "https", "xh", "xhs"],
-        &[("-a", Either, AfterColon), ("--auth", Apart, AfterColon), ("-A", Apart, AfterColon)],
-    ),
-    program(&["ab", "grpcurl", "gh", "glab", "hey", "oha", "websocat", "wrk", "wscat"], HTTP),
-    program(
-        &[
-            "mariadb",
-            "mariadb-admin",
-            "mariadb-check",
-            "mariadb-dump",
-            "mariadb-import",
-            "mariadb-show",
-            "mysql",
-            "mysqladmin",
-            "mysqlbinlog",
-            "mysqlcheck",
-            "mysqldump",
-            "mysqlimport",
-            "mysqlpump",
-            "mysqlsh",
-            "mysqlshow",
-            "mysqlslap",
-        ],
-        &[("-p", Joined, Whole)],
-    ),
-    program(
-        &["mongo", "mongodump", "mongoexport", "mongoimport", "mongorestore", "mongosh", "mongostat"],
-        &[("-p", Either, Whole)],
-    ),
-    program(&["redis-cli", "valkey-cli"], &[("-a", Either, Whole), ("--pass", Apart, Whole)]),
-    program(&["bcp", "isql", "sqlcmd", "tsql"], &[("-P", Either, Whole)]),
-    Program { names: &["sshpass"], only_after: None, is_launcher: true, options: &[("-p", Either, Whole)] },
-    Program {
-        names: &["az", "buildah", "cf", "docker", "helm", "nerdctl", "oc", "podman", "skopeo"],
-        only_after: Some("login"),
-        is_launcher: false,
-        options: &[("-p", Either, Whole)],
-    },
-    program(
-        &[
-            "ldapadd",
-            "ldapcompare",
-            "ldapdelete",
-            "ldapexop",
-            "ldapmodify",
-            "ldapmodrdn",
-            "ldappasswd",
-            "ldapsearch",
-            "ldapwhoami",
-        ],
-        &[("-w", Either, Whole)],
-    ),
-    program(
-        &["rpcclient", "smbclient", "smbget"],
-        &[("-U", Either, AfterPercent), ("--user", Apart, AfterPercent)],
-    ),
-    program(&["lftp"], &[("-u", Either, AfterComma), ("--user", Apart, AfterComma)]),
-    program(&["ncftp", "ncftpget", "ncftpput"], &[("-p", Either, Whole)]),
-    program(
-        &["openssl"],
-        &[
-            ("-pass", Apart, AfterScheme),
-            ("-passin", Apart, AfterScheme),
-            ("-passout", Apart, AfterScheme),
-            ("-k", Apart, Whole),
-        ],
-    ),
-    program(&["7z", "7za", "7zr", "7zz", "rar", "unrar"], &[("-p", Joined, Whole), ("-hp", Joined, Whole)]),
-    program(&["unzip", "zip"], &[("-P", Either, Whole)]),
-    program(&["ipmitool", "mosquitto_pub", "mosquitto_sub", "mosquitto_rr"], &[("-P", Either, Whole)]),
-    program(&["freerdp", "wlfreerdp", "xfreerdp", "xfreerdp3"], &[("/p:", Joined, Whole)]),
+/// Options of any program that are followed by a header or a variable, or that say what is read.
+pub(super) const ANY_OPTIONS: &[Credential] = &[
+    ("--header", Apart, Header),
+    ("--headers", Apart, Header),
+    ("--build-arg", Apart, Setting),
+    ("--data", Apart, Setting),
+    ("--data-raw", Apart, Setting),
+    ("--data-urlencode", Apart, Setting),
+    ("--env", Apart, Setting),
+    ("--extra-vars", Apart, Setting),
+    ("--form", Apart, Setting),
+    ("--form-string", Apart, Setting),
+    ("--from-literal", Apart, Setting),
+    ("--set", Apart, Setting),
+    ("--set-env-vars", Apart, Setting),
+    ("--set-string", Apart, Setting),
+    ("--update-env-vars", Apart, Setting),
+    ("-var", Apart, Setting),
+    ("--passphrase-fd", Switch, Whole),
+    ("--password-stdin", Switch, Whole),
+    ("--with-token", Switch, Whole),
+    ("-stdinpass", Switch, Whole),
 ];
 
-/// Options of any program that are followed by a header.
-pub(super) const HEADER_OPTIONS: &[Credential] = &[("--header", Apart, Header), ("--headers", Apart, Header)];
+/// What is known of the program that a word of a command starts.
+pub(super) fn programs_of(word: &str) -> impl Iterator<Item = &'static Program> {
+    let name = name_of(word);
+    PROGRAMS.iter().filter(move |program| program.names.contains(&name))
+}
 
-/// The program that a word of a command starts, if it is one of these.
-pub(super) fn program_of(word: &str) -> Option<&'static Program> {
-    let name = word.rsplit('/').next().unwrap_or(word);
-    PROGRAMS.iter().find(|program| program.names.contains(&name))
+/// Whether a text that begins with this word is a command rather than prose.
+pub(super) fn begins_command(word: &str) -> bool {
+    !ALSO_PROSE.contains(&word) && (runs_text(word) || programs_of(word).next().is_some())
+}
+
+/// Whether a word of a command starts a program that runs the texts it is given.
+pub(super) fn runs_text(word: &str) -> bool {
+    RUNNING_TEXTS.contains(&name_of(word))
+}
+
+/// Whether a word of a command starts a program that runs another one, somewhere among its words.
+pub(super) fn launches(word: &str) -> bool {
+    LAUNCHING.contains(&name_of(word))
+}
+
+/// Whether a word of a command starts a program that looks for patterns.
+pub(super) fn seeks_patterns(word: &str) -> bool {
+    SEEKING_PATTERNS.contains(&name_of(word))
+}
+
+/// Whether a word of a command starts a program that says what it is given.
+pub(super) fn says(word: &str) -> bool {
+    ["echo", "printf"].contains(&name_of(word))
+}
+
+/// Whether a word of a command starts a program that says what it reads.
+pub(super) fn passes_on(word: &str) -> bool {
+    name_of(word) == "cat"
 }
 
 /// Programs that run a text which they are given.
@@ -171,16 +159,39 @@ const RUNNING_TEXTS: &[&str] = &[
     "zsh",
 ];
 
+/// Programs that run another one.
+const LAUNCHING: &[&str] = &[
+    "bundle", "docker", "doppler", "heroku", "kubectl", "nerdctl", "oc", "op", "pipx", "podman", "poetry",
+    "uv",
+];
+
 /// Programs that are given patterns to look for, or what to put in the place of something.
 const SEEKING_PATTERNS: &[&str] =
     &["ack", "ag", "awk", "egrep", "fgrep", "gawk", "grep", "gsed", "mawk", "perl", "rg", "sed", "zgrep"];
 
-/// Whether a word of a command starts a program that runs the texts it is given.
-pub(super) fn runs_text(word: &str) -> bool {
-    RUNNING_TEXTS.contains(&word.rsplit('/').next().unwrap_or(word))
+/// Names of programs that sentences begin with as well.
+const ALSO_PROSE: &[&str] =
+    &["echo", "export", "fly", "hatch", "local", "net", "pass", "poetry", "security", "tea", "vault"];
+
+fn name_of(word: &str) -> &str {
+    let name = word.rsplit('/').next().unwrap_or(word);
+    name.strip_suffix(".exe").unwrap_or(name)
 }
 
-/// Whether a word of a command starts a program that looks for patterns.
-pub(super) fn seeks_patterns(word: &str) -> bool {
-    SEEKING_PATTERNS.contains(&word.rsplit('/').next().unwrap_or(word))
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_program_has_a_secret_and_options_that_can_be_told() {
+        for program in PROGRAMS {
+            let has_words = !program.options.is_empty() || program.operands != Operands::None;
+            assert!(has_words || program.input.is_some(), "{:?}", program.names);
+            assert!(program.names.iter().all(|name| name_of(name) == *name), "{:?}", program.names);
+        }
+        let own = PROGRAMS.iter().flat_map(|program| program.options);
+        for (option, ..) in own.chain(ANY_OPTIONS) {
+            assert!(option.len() > 1 && option.is_ascii() && option.starts_with(['-', '/']), "{option}");
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! What is found in a text, what is not, and that it takes no longer than the text is long.
 
 mod precise;
+mod programs;
 
 use super::*;
 
@@ -58,6 +59,9 @@ fn a_text_is_told_without_them() {
         ("me:key=hunter2@host", "me:key=…"),
         ("cargo test -p *", "cargo test -p *"),
         ("src/**/*.key", "src/**/*.key"),
+        ("cargo login hunter2", "cargo login …"),
+        ("cargo login *", "cargo login *"),
+        ("sqlplus me/hunter2@host *", "sqlplus me/…@host *"),
         ("", ""),
     ] {
         assert_eq!(without_secrets(text), told);

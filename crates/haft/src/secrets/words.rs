@@ -6,7 +6,17 @@ use std::ops::Range;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Piece {
     Word(Range<usize>),
-    End,
+    End(End),
+}
+
+/// How a command ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    /// The next one reads what it says.
+    Pipe,
+    /// With the line: what it reads may be written below.
+    Line,
+    Other,
 }
 
 /// The words of a text and the ends of its commands, in order.
@@ -20,6 +30,16 @@ pub(super) struct Pieces<'t> {
 impl<'t> Pieces<'t> {
     pub(super) fn of(text: &'t str) -> Pieces<'t> {
         Pieces { text, at: 0, unclosed: Vec::new() }
+    }
+
+    /// Where the next piece is looked for.
+    pub(super) fn at(&self) -> usize {
+        self.at
+    }
+
+    /// Leaves out what stands before a place, which is no earlier than the next piece.
+    pub(super) fn skip_to(&mut self, at: usize) {
+        self.at = at;
     }
 
     fn byte(&self, at: usize) -> Option<u8> {
@@ -74,7 +94,7 @@ impl Iterator for Pieces<'_> {
                 b'\\' if is_continued => self.at += 2,
                 _ if ends_command(byte) => {
                     self.at += 1;
-                    return Some(Piece::End);
+                    return Some(Piece::End(end_by(byte)));
                 }
                 _ if byte.is_ascii_whitespace() => self.at += 1,
                 _ => {
@@ -84,6 +104,14 @@ impl Iterator for Pieces<'_> {
                 }
             }
         }
+    }
+}
+
+fn end_by(byte: u8) -> End {
+    match byte {
+        b'|' => End::Pipe,
+        b'\n' => End::Line,
+        _ => End::Other,
     }
 }
 

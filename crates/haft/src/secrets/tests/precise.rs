@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::super::*;
+use super::programs;
 
 /// Addresses and headers, which are known in whatever text they stand.
 const IN_ANY_TEXT: &[&str] = &[
@@ -120,6 +121,7 @@ const IN_COMMANDS: &[&str] = &[
     "SECRET_KEY=«hunter2» f",
     "PASSWORD=«123456» f",
     "f API-TOKEN=«hunter2»",
+    "echo \"The password=«hunter2» is wrong\"",
     "tmux send-keys 'A=1 sudo mysql --password «hunter» x'",
     "grep x 'https://host/?a=1&token=«hunter2»'",
     "TOKEN=«1234567» f",
@@ -231,7 +233,7 @@ fn unmarked(text: &str) -> String {
 
 #[test]
 fn exactly_the_secrets_of_a_command_are_found() {
-    for case in IN_ANY_TEXT.iter().chain(IN_COMMANDS) {
+    for case in IN_ANY_TEXT.iter().chain(IN_COMMANDS).chain(programs::GIVEN) {
         let text = unmarked(case);
         assert_eq!(shown(&text, &command_places(&text)), *case);
     }
@@ -247,7 +249,7 @@ fn addresses_and_headers_are_known_in_any_text() {
 
 #[test]
 fn what_is_no_secret_is_left_alone() {
-    for text in NO_SECRETS {
+    for text in NO_SECRETS.iter().chain(programs::NOT_GIVEN) {
         assert_eq!(shown(text, &command_places(text)), *text);
         assert_eq!(shown(text, &credential_places(text)), *text);
     }
@@ -255,7 +257,7 @@ fn what_is_no_secret_is_left_alone() {
 
 #[test]
 fn what_was_left_out_is_not_found_again() {
-    for case in IN_ANY_TEXT.iter().chain(IN_COMMANDS) {
+    for case in IN_ANY_TEXT.iter().chain(IN_COMMANDS).chain(programs::GIVEN) {
         let clean = command_without_secrets(&unmarked(case));
         assert!(!clean.contains("hunter"), "{clean}");
         assert_eq!(command_without_secrets(&clean), clean);
@@ -286,6 +288,13 @@ fn no_text_is_too_much() {
         "--token ",
         "https://a:b",
         "https://a:b@",
+        "chpasswd <<E\n",
+        "echo a | sudo -S ",
+        "docker mysql vault login ",
+        "htpasswd -b a ",
+        "a,b=",
+        "a;b,",
+        "X_TOKEN=\"$(",
     ];
     for part in marks.into_iter().chain(words) {
         // It would take 64 times as long if all that follows were looked at in each place.
