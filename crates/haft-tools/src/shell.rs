@@ -9,6 +9,7 @@ mod arity;
 mod braces;
 mod builtins;
 mod command;
+mod containers;
 mod effects;
 mod elsewhere;
 mod files;

@@ -241,7 +241,11 @@ fn run(
                 // One that cannot be read is no reason to distrust what can: it is asked about as what it is.
                 command.is_opaque |= !inside.is_parsed;
                 inside.commands.retain(|command| command.sort != Sort::Unread);
-                inside.commands.iter_mut().for_each(|command| command.because(Why::Executes));
+                for command in &mut inside.commands {
+                    command.because(Why::Executes);
+                    // What runs it may have set them.
+                    command.inherited.clear();
+                }
                 all.append(&mut inside.commands);
             }
         }

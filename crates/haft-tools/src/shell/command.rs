@@ -38,6 +38,8 @@ pub struct Command {
     pub given: Vec<Word>,
     /// Whether the names that it prints are words of another command.
     pub feeds: bool,
+    /// Which of its words are variables that the script never sets: the person has.
+    pub inherited: Vec<usize>,
     /// Whether it runs what the same script writes.
     pub runs_written: bool,
     /// The directories it may run in; none if that is not known.
@@ -154,6 +156,7 @@ impl Command {
             is_fed: false,
             given: Vec::new(),
             feeds: false,
+            inherited: Vec::new(),
             runs_written: false,
             directories: Vec::new(),
         }

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 
 use super::command::{Command, Direction, Redirection, Sort, Why};
-use super::operands::{TEXT, operands};
+use super::containers::outer;
+use super::operands::{TEXT, is_output, operands};
 use super::options::subcommand;
 use super::views::view;
 use super::word::{Certainty, Word, is_address, is_addressed};
@@ -204,7 +205,8 @@ fn arguments(command: &Command, found: &mut Vec<FileEffect>) {
         if unchanged.contains(&at) {
             continue;
         }
-        for path in std::iter::once(word).chain(word.alternatives()).flat_map(paths) {
+        let named = || std::iter::once(word).chain(word.alternatives()).flat_map(paths).collect();
+        for path in outer(name, words, at).unwrap_or_else(named) {
             add(found, command, &path, touch);
         }
     }
@@ -235,7 +237,9 @@ pub(super) fn is_dynamic(command: &Command) -> bool {
         return false;
     }
     command.directories.is_empty()
-        || operands(name, words).into_iter().any(|(_, word)| is_unknown(word) && !command.is_found)
+        || operands(name, words)
+            .into_iter()
+            .any(|(at, word)| is_unknown(word) && !command.is_found && !is_output(command, at + 1))
 }
 
 /// What a command does to its operands.
@@ -277,7 +281,10 @@ fn paths(word: &Word) -> Vec<String> {
         rest.next();
         Some(rest.as_str()).filter(|rest| looks_like_one(rest))
     });
-    let parts = value.into_iter().chain(attached);
+    // What a form is filled with.
+    let filled = text.split_once("=<").map(|(_, file)| file.split(';').next().unwrap_or(file));
+    let filled = filled.filter(|file| looks_like_one(file));
+    let parts = value.into_iter().chain(attached).chain(filled);
     found.extend(parts.filter(|part| !part.is_empty()).map(str::to_owned));
     let pieces = text.split([':', '@', ',', '=']).skip(1).filter(|piece| looks_like_one(piece));
     let pieces = pieces.filter(|piece| !is_addressed(text, piece));

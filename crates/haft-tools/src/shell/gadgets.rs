@@ -185,7 +185,7 @@ pub(super) const GADGETS: &[(&str, Does, &str)] = &[
     ("npx pnpx bunx", Does::Runs, "-c --call --node-options --script-shell --shell"),
     ("npx pnpx bunx uvx pipx", Does::Loads, "*"),
     ("pip pip3", Does::Loads, "-e --editable --global-option --config-settings config"),
-    ("docker podman nerdctl", Does::Runs, "exec run"),
+    ("docker podman nerdctl", Does::Wraps, "exec run"),
     ("docker podman nerdctl", Does::Loads, "-v --volume --mount --privileged"),
     ("kubectl", Does::Runs, "exec"),
     ("kubectl", Does::Loads, "--kubeconfig"),
@@ -260,6 +260,21 @@ pub(super) const TELLING: &[(&str, &str)] = &[
     ("perf", "list"),
     ("zellij", "ls list-sessions"),
     ("", "--version --help -version -help"),
+];
+
+/// Words by which interpreters, if they are given nothing else, tell about themselves and run nothing.
+pub(super) const ALONE: &[(&str, &str)] = &[
+    (
+        "node nodejs ruby jruby perl php lua luajit bun deno julia Rscript R elixir scala kotlin groovy guile racket tsx ts-node \
+         raku swipl ocaml nim crystal swift ghc sbcl ipython octave gnuplot",
+        "--version --help",
+    ),
+    ("node nodejs", "-v -h --v8-options"),
+    ("ruby perl php bun deno julia tsx ts-node elixir guile racket", "-v -h"),
+    ("perl deno", "-V"),
+    ("php", "-i -m --ini --modules --info"),
+    ("lua luajit", "-v"),
+    ("scala kotlin java javac", "-version"),
 ];
 
 /// Builtins after which other commands of a script may mean something else.

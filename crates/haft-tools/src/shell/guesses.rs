@@ -4,10 +4,11 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use super::analysis::analyse;
+use super::analysis::{Analysis, analyse};
 use super::arity::arity;
 use super::builtins::DECLARING;
 use super::command::{Command, Sort};
+use super::containers;
 use super::effects::{CHANGING, READING};
 use super::held::is_number;
 use super::operands::TEXT;
@@ -52,6 +53,11 @@ pub(super) struct Guesses {
     pub(super) is_open: bool,
 }
 
+/// Whether a program is known to run none of its words.
+pub(super) fn runs_none(name: &str) -> bool {
+    KNOWN.contains(name)
+}
+
 /// The commands that a program may run because they stand among its words.
 pub(super) fn guesses(command: &Command) -> Guesses {
     let mut found = Guesses::default();
@@ -62,17 +68,23 @@ pub(super) fn guesses(command: &Command) -> Guesses {
 impl Guesses {
     fn take(&mut self, command: &Command, depth: usize) {
         let Some((name, from)) = guessed_from(command) else { return };
-        let is_make = matches!(name, "make" | "gmake" | "bmake");
-        if !is_make && (arity(&[name]) > 1 || is_launcher(name)) {
+        let sets = matches!(name, "make" | "gmake" | "bmake" | "cmake");
+        let is_container = containers::is_entered(name, &command.words[1..]);
+        if !sets && !is_container && (arity(&[name]) > 1 || is_launcher(name)) {
             return;
         }
+        let was_open = self.is_open;
         let words = self.told(command, name, from);
-        if is_make {
-            // The programs that it calls are in variables.
-            let operands = words.iter().filter(|word| !word.starts_with('-'));
-            let values = operands.filter_map(|word| word.split_once('='));
-            self.commands.extend(values.map(|(_, value)| value.to_owned()));
+        if sets {
+            // Most of what cmake is told is no program.
+            if name == "cmake" {
+                self.is_open = was_open || calls_unknown(command);
+            }
+            self.set(name, &words);
             return;
+        }
+        if is_container {
+            self.enter(&words);
         }
         for at in 0..words.len() {
             if self.commands.len() >= GUESSES_MAX {
@@ -89,6 +101,37 @@ impl Guesses {
         shells.into_iter().for_each(|at| self.follow(&words[at..], depth));
     }
 
+    /// Adds the programs that are called by what variables are set to.
+    fn set(&mut self, name: &str, words: &[&str]) {
+        let is_setting = |word: &&&str| name == "cmake" || !word.starts_with('-');
+        let values = words.iter().filter(is_setting).filter_map(|word| word.split_once('='));
+        for (_, value) in values {
+            self.commands.push(value.to_owned());
+            // A list is a command with its words.
+            let listed: Vec<&str> = value.split([';', ' ']).filter(|_| name == "cmake").collect();
+            self.is_open |= listed.iter().any(|word| begins_shell(&[*word]));
+            (0..listed.len().min(WORDS_MAX)).for_each(|at| self.add(listed[at..].iter().copied()));
+        }
+    }
+
+    /// Adds what is run in a container: the words from any on may be it.
+    fn enter(&mut self, words: &[&str]) {
+        let within = containers::within(words);
+        // No program is called by a name that sets a variable.
+        let may_start = |at: &usize| !within[*at].starts_with('-') && !within[*at].contains('=');
+        let starts: Vec<usize> = (0..within.len()).filter(may_start).collect();
+        self.is_open |= starts.len() > containers::WORDS_MAX || containers::is_replaced(words);
+        if self.is_open {
+            return;
+        }
+        for at in starts {
+            for command in every(&analysed(&within[at..])) {
+                self.is_open |= command.is_opaque || !command.words.iter().all(is_text);
+                self.add(command.words.iter().map_while(Word::known));
+            }
+        }
+    }
+
     /// The arguments from one on as far as they are known, with what braces and the variables of a script make of them.
     fn told<'w>(&mut self, command: &'w Command, name: &str, from: usize) -> Vec<&'w str> {
         let mut told = Vec::new();
@@ -102,7 +145,11 @@ impl Guesses {
                 (several, _) => push(&mut told, several),
             };
             let is_number = || command.tokens.get(at).is_some_and(|token| is_number(token));
-            self.is_open |= !is_known && !is_file && !is_data(word) && !is_number();
+            // What the person has set for compilers is theirs, and where a container has a directory runs nothing.
+            let is_theirs = || is_compiler(name) && command.inherited.contains(&at);
+            let is_shared = || containers::is_shared(command, at);
+            let is_other = || is_data(word) || is_number() || is_theirs() || is_shared();
+            self.is_open |= !is_known && !is_file && !is_other();
         }
         told
     }
@@ -118,6 +165,11 @@ impl Guesses {
             let pieces = text
                 .split([';', '|', '&', '\n', '(', ')', '{', '}', '`', '"', '\'', '!', '<', '>', '$', ',']);
             pieces.for_each(|piece| self.add(piece.split_whitespace()));
+            // Several options in one variable are several words.
+            if text.starts_with('-') {
+                let words: Vec<&str> = text.split_whitespace().take(WORDS_MAX).collect();
+                (1..words.len()).for_each(|at| self.add(words[at..].iter().copied()));
+            }
         }
         let attached = text
             .strip_prefix('-')
@@ -152,16 +204,29 @@ impl Guesses {
 
     /// Adds what a shell runs that begins in the first of these words.
     fn follow(&mut self, words: &[&str], depth: usize) {
-        let quoted = words[1..].iter().map(|word| format!(" '{}'", word.replace('\'', r"'\''")));
-        let script: String = std::iter::once(words[0].to_owned()).chain(quoted).collect();
-        // It matters what is run, and not where.
-        let analysis = analyse(&script, &Surroundings { directory: "/".into(), home: None });
-        for command in analysis.commands.iter().flat_map(|one| std::iter::once(one).chain(&one.within)) {
+        for command in every(&analysed(words)) {
             self.is_open |= command.is_opaque || !command.words.iter().all(is_text);
             self.add(command.words.iter().map_while(Word::known));
             self.take(command, depth + 1);
         }
     }
+}
+
+/// What these words do as a command. It matters what is run, and not where.
+fn analysed(words: &[&str]) -> Analysis {
+    let quoted: Vec<String> = words.iter().map(|word| format!("'{}'", word.replace('\'', r"'\''"))).collect();
+    analyse(&quoted.join(" "), &Surroundings { directory: "/".into(), home: None })
+}
+
+fn every(analysis: &Analysis) -> impl Iterator<Item = &Command> {
+    analysis.commands.iter().flat_map(|one| std::iter::once(one).chain(&one.within))
+}
+
+/// Whether a program is set for cmake that is known only when it runs.
+fn calls_unknown(command: &Command) -> bool {
+    const CALLED: &[&str] = &["COMPILER", "LAUNCHER", "LINKER", "PROGRAM", "COMMAND", "TOOL", "FLAGS"];
+    let names = |word: &Word| CALLED.iter().any(|part| word.text().contains(part));
+    command.words.iter().any(|word| word.known().is_none() && names(word))
 }
 
 /// The name of a program that nobody here knows, and from which of its words on it may launch something.
@@ -179,6 +244,13 @@ fn guessed_from(command: &Command) -> Option<(&str, usize)> {
     let is_known =
         KNOWN.contains(name) || looks_at_none(name) || wrapper_of(name).is_some() || SHELLS.contains(&name);
     (command.words.len() > from && !is_known).then_some((name, from))
+}
+
+/// Whether a program compiles, so that what it is told by variables is mostly the person's.
+pub(super) fn is_compiler(name: &str) -> bool {
+    const COMPILERS: &[&str] =
+        &["gcc", "g++", "cc", "c++", "clang", "clang++", "cpp", "gfortran", "tcc", "rustc", "ld", "as"];
+    COMPILERS.contains(&name)
 }
 
 /// Adds words if all of them are known, and says whether they are.

@@ -3,8 +3,10 @@
 //!
 //! It looks for more than [`effects`](super::effects) does: what it finds matters only where a rule denies that very file.
 
+mod addresses;
 mod collecting;
 mod listed;
+mod loading;
 mod pathspecs;
 mod spelling;
 mod using;
@@ -14,9 +16,14 @@ use std::path::{Path, PathBuf};
 use super::command::{Command, Direction, Sort};
 use super::effects::INSTALLED;
 use super::operands::{TEXT, operands};
+use super::options::subcommand;
 use super::trees::{Extent, extent, is_started, searches_here};
+use super::word::Word;
+use addresses::led_to;
 use collecting::Collecting;
-use listed::{changes_untold, given};
+pub(super) use listed::changes_untold;
+use listed::given;
+use loading::loads;
 pub(super) use pathspecs::Pathspec;
 pub(super) use spelling::is_number;
 use spelling::{code, spellings};
@@ -95,8 +102,12 @@ fn arguments(command: &Command, named: &mut Collecting<'_>) {
         for text in spellings(word) {
             using.of(*at).iter().for_each(|used| named.add(&text, *used, extent));
         }
-        for text in word.texts().iter().filter(|_| name == "git") {
-            using.of(*at).iter().for_each(|used| named.add_told(text, *used, extent));
+        for text in word.texts() {
+            let others = led_to(name, &text).into_iter().chain(repository(name, words, &text));
+            others.for_each(|path| using.of(*at).iter().for_each(|used| named.add(&path, *used, extent)));
+            if name == "git" {
+                using.of(*at).iter().for_each(|used| named.add_told(&text, *used, extent));
+            }
         }
         if name == "ls" && command.feeds && !word.text().starts_with('-') {
             word.texts().iter().for_each(|text| named.list(text));
@@ -108,13 +119,26 @@ fn arguments(command: &Command, named: &mut Collecting<'_>) {
     for made in to.iter().flat_map(|to| to.made(words)) {
         named.add(&made.path, Use::Edits, made.extent);
     }
+    let loads = loads(name, words);
     for text in code(name, words, given(command)) {
-        named.add(&text, Use::Reads, Extent::Itself);
+        // Modules are looked for in directories.
+        named.add(&text, Use::Reads, if loads { Extent::Whole } else { Extent::Itself });
         named.add(&text, Use::MayEdit, Extent::Itself);
     }
     // The operands of git are a pattern and what not.
     let names_none = name == "git" || !is_started(name, words);
     if names_none && searches_here(command, name, words) {
         named.add(".", Use::Reads, Extent::Tree);
+    }
+}
+
+/// What a repository that is copied is the repository of: it holds all of that.
+fn repository(name: &str, words: &[Word], text: &str) -> Option<String> {
+    let above = text.trim_end_matches('/').strip_suffix(".git")?;
+    let is_copied = name == "git" && subcommand(name, words) == Some("clone");
+    match above {
+        _ if !is_copied => None,
+        "" => Some(".".to_owned()),
+        above => above.ends_with('/').then(|| above.to_owned()),
     }
 }

@@ -1,5 +1,6 @@
 //! Interpreters of languages: whether they are given code that nobody has looked at, by an option or by what they are fed.
 
+use super::options::tells_alone;
 use super::programs;
 use super::word::{Certainty, Word};
 
@@ -33,8 +34,54 @@ const RUNNING_MODULES: &[&str] = &[
     "runpy",
 ];
 
+/// Modules of Python that pack and unpack what their words name.
+pub(super) const ARCHIVES: [&str; 2] = ["tarfile", "zipfile"];
+/// Letters of options of Python that take what is behind them.
+const VALUED: [char; 5] = ['c', 'm', 'W', 'X', 'Q'];
+/// Interpreters with options of their own before the file that they run: those that take nothing, and those that take the
+/// next word. With another one nobody here knows which word is the file.
+#[rustfmt::skip]
+const SCRIPTED: &[(&str, &str, &str)] = &[
+    ("node nodejs",
+        "--no-warnings --trace-warnings --no-deprecation --enable-source-maps --test --watch --inspect --inspect-brk --harmony \
+         --expose-gc --preserve-symlinks --experimental-strip-types --experimental-vm-modules --experimental-modules",
+        "-r --require --import --loader --experimental-loader -C --conditions --env-file"),
+    ("perl", "-w -W -X -t -T -c", "-I"),
+    ("ruby", "-w -W -c --yjit --jit --disable-gems", "-I -r"),
+    ("php", "-q -n", "-c -d -z"),
+    ("lua luajit", "-W -E", "-l"),
+    ("julia", "-q --quiet", "-t -L"),
+    ("Rscript", "--vanilla --no-save --no-restore --no-init-file", ""),
+    ("tsx ts-node tclsh deno bun", "", ""),
+];
+
+/// The arguments of an interpreter up to the file that it runs: what stands behind it is the program's own.
+pub(super) fn own<'w>(name: &str, arguments: &'w [Word]) -> &'w [Word] {
+    let lists = |list: &str, one: &str| list.split_ascii_whitespace().any(|listed| listed == one);
+    let Some((_, flags, valued)) = SCRIPTED.iter().find(|(names, ..)| lists(names, name)) else {
+        return arguments;
+    };
+    let mut at = 0;
+    while let Some(text) = arguments.get(at).and_then(Word::known) {
+        match text.strip_prefix('-') {
+            // A word that is no file tells what to do with those behind it.
+            None if matches!(name, "deno" | "bun") && !text.contains(['.', '/']) => break,
+            None => return &arguments[..=at],
+            Some("" | "-") => break,
+            Some(_) if lists(valued, text) => at += 2,
+            Some(long) if lists(flags, text) || long.starts_with('-') && long.contains('=') => at += 1,
+            Some(_) => break,
+        }
+    }
+    arguments
+}
+
 /// Whether code for an interpreter is given by an option or fed: nobody has looked at it.
 pub(super) fn runs_code(name: &str, arguments: &[Word]) -> bool {
+    if tells_alone(name, arguments) {
+        return false;
+    }
+    let arguments = own(name, arguments);
     let operands = || arguments.iter().any(|word| !word.text().starts_with('-'));
     let short = |letters: &[char]| {
         arguments.iter().any(|word| {
@@ -49,7 +96,7 @@ pub(super) fn runs_code(name: &str, arguments: &[Word]) -> bool {
     // What is not known may be an option with code.
     let may_be_code = || arguments.first().is_some_and(may_be_option) || !operands();
     match name {
-        "python" | "python2" | "python3" | "pypy" | "pypy3" => python(arguments),
+        _ if is_python(name) => python(arguments),
         "perl" | "ruby" => short(&['e', 'E']) || may_be_code(),
         "node" | "nodejs" | "bun" => short(&['e', 'p']) || long(&["--eval", "--print"]) || may_be_code(),
         "php" => short(&['r', 'R', 'B', 'E']) || may_be_code(),
@@ -58,6 +105,29 @@ pub(super) fn runs_code(name: &str, arguments: &[Word]) -> bool {
         "awk" | "gawk" | "mawk" | "nawk" | "sed" | "gsed" => programs::does_more(name, arguments),
         _ => false,
     }
+}
+
+fn is_python(name: &str) -> bool {
+    matches!(name, "python" | "python2" | "python3" | "pypy" | "pypy3")
+}
+
+/// The module that Python runs, and what stands behind it.
+pub(super) fn module<'w>(name: &str, arguments: &'w [Word]) -> Option<(&'w str, &'w [Word])> {
+    let mut at = 0;
+    while let Some(word) = arguments.get(at).filter(|_| is_python(name)) {
+        at += 1;
+        let cluster = word.text().strip_prefix('-').filter(|cluster| !cluster.is_empty())?;
+        let Some(letter) = cluster.find(VALUED).filter(|_| !cluster.starts_with('-')) else { continue };
+        let attached = &cluster[letter + 1..];
+        let value = if attached.is_empty() { arguments.get(at).map(Word::text) } else { Some(attached) };
+        at += usize::from(attached.is_empty());
+        match &cluster[letter..=letter] {
+            "m" => return Some((value?, arguments.get(at..).unwrap_or_default())),
+            "c" => return None,
+            _ => {}
+        }
+    }
+    None
 }
 
 /// Python takes code behind `-c` or for some modules, and is fed it where no file is named. What stands behind the file
@@ -78,7 +148,7 @@ fn python(arguments: &[Word]) -> bool {
             // It goes on with what it is fed.
             Some(cluster) if cluster.starts_with('i') => return true,
             Some(cluster) => {
-                let Some(at) = cluster.find(['c', 'm', 'W', 'X', 'Q']) else { continue };
+                let Some(at) = cluster.find(VALUED) else { continue };
                 let (letter, attached) = (&cluster[at..=at], &cluster[at + 1..]);
                 let value = match attached {
                     "" => rest.next().map(Word::text),

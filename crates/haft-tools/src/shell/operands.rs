@@ -1,5 +1,6 @@
 //! Which words of a command may name files: neither programs nor patterns nor messages.
 
+use super::command::Command;
 use super::effects::READING;
 use super::options::subcommand;
 use super::word::Word;
@@ -29,6 +30,18 @@ const TEXTS: &[(&str, &str)] = &[
     ("curl wget http https xh", "-H --header"),
 ];
 
+/// Commands that take more than what is to be read out of files that their words name: programs, names, options.
+const TAKING: &[&str] =
+    &["sed", "gsed", "awk", "gawk", "mawk", "nawk", "jq", "yq", "xargs", "env", "source", ".", "find", "fd"];
+
+/// Whether a word stands for the output of another command, which is looked at for itself, and is only read.
+pub(super) fn is_output(command: &Command, at: usize) -> bool {
+    let name = command.name().unwrap_or_default();
+    READING.contains(&name)
+        && !TAKING.contains(&name)
+        && command.tokens.get(at).is_some_and(|token| token.starts_with("<(") && token.ends_with(')'))
+}
+
 /// The words that may name files, with their places.
 pub(super) fn operands<'w>(name: &str, words: &'w [Word]) -> Vec<(usize, &'w Word)> {
     let mut has_program = is_programmed(name) && !words.iter().any(|word| gives_program(name, word.text()));
@@ -41,9 +54,10 @@ pub(super) fn operands<'w>(name: &str, words: &'w [Word]) -> Vec<(usize, &'w Wor
         let is_behind = is_text_option(name, before) || has_message && is_letter(before);
         let is_attached = word.text().split_once('=').is_some_and(|(option, _)| lists_text(name, option));
         let is_glued = has_message && word.text().starts_with("-m") && word.text().len() > 2;
-        let is_message = is_behind || is_attached || is_glued;
+        let is_message = (is_behind || is_attached || is_glued) && !is_read(name, word);
         let is_option = word.text().starts_with('-') && word.text() != "-";
-        let is_program = has_program && !is_option && !is_message;
+        let is_directory = matches!(name, "jq" | "yq") && takes_directory(before);
+        let is_program = has_program && !is_option && !is_message && !is_directory;
         if is_program {
             has_program = false;
         }
@@ -52,6 +66,18 @@ pub(super) fn operands<'w>(name: &str, words: &'w [Word]) -> Vec<(usize, &'w Wor
         }
     }
     operands
+}
+
+/// Whether the word behind an option is where modules are looked for.
+fn takes_directory(option: &str) -> bool {
+    let letters = option.strip_prefix('-').filter(|letters| !letters.starts_with('-'));
+    option == "--library-path" || letters.is_some_and(|letters| letters.ends_with('L'))
+}
+
+/// Whether what could be a header is the name of a file with headers.
+fn is_read(name: &str, word: &Word) -> bool {
+    let names = |text: &String| text.starts_with('@') || text.contains("=@");
+    name == "curl" && word.texts().iter().any(names)
 }
 
 /// Whether the first operand of a command is a pattern or a program, as it is for all kinds of grep.

@@ -6,7 +6,8 @@ use std::sync::LazyLock;
 
 use super::arity::arity;
 use super::command::{Command, Why};
-use super::gadgets::{Does, GADGETS, TELLING};
+use super::gadgets::{ALONE, Does, GADGETS, TELLING};
+use super::interpreters::own;
 use super::programs;
 use super::walk::lexical;
 use super::word::{Certainty, Word};
@@ -15,6 +16,10 @@ use super::wrappers::is_interpreter;
 /// Options of git that take the next word, before its subcommand.
 const GIT_VALUES: &[&str] =
     &["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"];
+
+/// Commands whose options stand alone: what follows a letter belongs to it.
+const UNCLUSTERED: &[&str] =
+    &["cmake", "gcc", "g++", "cc", "c++", "clang", "clang++", "cpp", "rustc", "rustdoc", "clippy-driver"];
 
 /// Commands of which some rows speak of one subcommand.
 const WITH_SUBCOMMANDS: &[&str] = &["git ", "cargo ", "go "];
@@ -46,11 +51,12 @@ struct Row {
 /// Adds to a command what its options make it do.
 pub(super) fn judge(command: &mut Command) {
     let Some(name) = command.name().map(str::to_owned) else { return };
-    let arguments = &command.words[1..];
+    let arguments = own(&name, &command.words[1..]);
     let mut reasons = Vec::new();
     let is_code_fed = is_interpreter(&name) && (is_fed(command, false) || is_code_made(command, &name));
     let (mut has_any, mut is_opaque) = (false, is_code_fed);
-    for Row { second, does, options } in TABLE.get(name.as_str()).into_iter().flatten() {
+    let rows = TABLE.get(name.as_str()).filter(|_| !tells_alone(&name, arguments));
+    for Row { second, does, options } in rows.into_iter().flatten() {
         if second.is_some_and(|second| subcommand(&name, arguments) != Some(second)) {
             continue;
         }
@@ -219,6 +225,15 @@ pub(super) fn is_given(option: &str, name: &str, arguments: &[Word], operands_be
     }
 }
 
+/// Whether an interpreter is only asked about itself, so that it runs neither a file nor what it is fed.
+pub(super) fn tells_alone(name: &str, arguments: &[Word]) -> bool {
+    let [only] = arguments else { return false };
+    let tells = |(names, words): &&(&str, &str)| {
+        names.split(' ').any(|one| one == name) && words.split(' ').any(|word| only.known() == Some(word))
+    };
+    ALONE.iter().any(|row| tells(&row))
+}
+
 /// Whether a command that could run anything is only asked about itself, or about what runs already. In braces behind a
 /// hash it could be told to run something for that, too.
 fn only_tells(name: &str, arguments: &[Word]) -> bool {
@@ -239,12 +254,13 @@ fn is_letter_given(letter: char, name: &str, arguments: &[Word]) -> bool {
         false => None,
     };
     let old_style = matches!(name, "tar" | "bsdtar" | "gtar");
+    let is_single = UNCLUSTERED.contains(&name);
     arguments[..until.unwrap_or(arguments.len())].iter().enumerate().any(|(at, word)| {
         let cluster = match word.text().strip_prefix('-') {
             Some(cluster) if !cluster.starts_with('-') => cluster,
             None if old_style && at == 0 => word.text(),
             Some(_) | None => return false,
         };
-        cluster.contains(letter)
+        if is_single { cluster.starts_with(letter) } else { cluster.contains(letter) }
     })
 }

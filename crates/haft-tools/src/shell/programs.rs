@@ -1,5 +1,7 @@
 //! Programs inside arguments: `sed` and `awk` can run commands and write files without any option.
 
+pub(super) mod awk;
+
 use super::word::Word;
 
 /// Whether a command's program may do more than transform its input.
@@ -135,7 +137,8 @@ fn awk_does_more(arguments: &[Word]) -> bool {
 
 fn program_does_more(word: &Word) -> bool {
     let Some(program) = word.known() else { return true };
-    ["system", "getline", "|", ">", "@", "close", "ENVIRON", "PROCINFO"]
+    ["system", "getline", "ENVIRON", "PROCINFO", "SYMTAB", "FUNCTAB", "extension"]
         .iter()
         .any(|part| program.contains(part))
+        || awk::redirects(program)
 }

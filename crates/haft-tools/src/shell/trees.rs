@@ -1,6 +1,7 @@
 //! How far into a directory that it names a command goes, as data.
 
 use super::command::{Command, Direction, Redirection};
+use super::interpreters::{ARCHIVES, module};
 use super::options::subcommand;
 use super::word::{Certainty, Word, WordBuilder};
 
@@ -25,7 +26,8 @@ const NAMES: &[&str] = &[
 /// Commands that go through all of a directory, or take it as a whole.
 #[rustfmt::skip]
 const WALKING: &[&str] = &[
-    "mv", "ln", "rsync", "tar", "bsdtar", "gtar", "rg", "ag", "ack", "rgrep", "cpio", "pax", "7z", "7za", "ditto", "rga",
+    "mv", "ln", "rsync", "tar", "bsdtar", "gtar", "rg", "ag", "ack", "rgrep", "cpio", "pax", "7z", "7za", "ditto", "rga", "rar",
+    "rclone", "restic", "borg", "mksquashfs", "genisoimage", "mkisofs", "jar", "asar",
 ];
 /// Commands that do so if an option says so.
 #[rustfmt::skip]
@@ -33,7 +35,7 @@ const RECURSIVE: &[(&str, &str, &str)] = &[
     ("cp", "rRa", "recursive archive"),
     ("scp", "r", ""),
     ("rm", "rR", "recursive"),
-    ("gzip gunzip zstd unzstd zstdcat pigz", "r", "recursive"),
+    ("gzip gunzip zstd unzstd zstdcat pigz lz4 unlz4 lz4cat lrzip", "r", "recursive"),
     ("ugrep pcregrep pcre2grep", "rRd", "recursive dereference-recursive directories"),
     ("grep egrep fgrep zgrep", "rRd", "recursive dereference-recursive directories"),
     ("diff", "r", "recursive"),
@@ -62,7 +64,7 @@ const GREPPING: &[&str] = &["grep", "egrep", "fgrep", "ugrep", "pcregrep", "pcre
 /// Subcommands of git that take whole trees.
 const TAKING: &[&str] = &["grep", "archive"];
 /// Those that change directories as a whole.
-const CHANGING: &[&str] = &["checkout", "restore", "rm", "mv", "clean"];
+const CHANGING: &[&str] = &["checkout", "restore", "rm", "mv", "clean", "clone"];
 /// Those that look at names, or at what git itself has names for.
 pub(super) const LOOKING: &[&str] = &["check-ignore", "check-attr", "ls-files", "status", "rev-parse"];
 /// Those that print the names of what they find.
@@ -95,6 +97,7 @@ pub(super) fn extent(command: &Command, name: &str, words: &[Word]) -> Extent {
     let walks = WALKING.contains(&name)
         || RECURSIVE.iter().any(|row| is_recursive(row, name, words))
         || takes_whole_trees(name, words)
+        || packs(name, words)
         || changes();
     match walks {
         true => Extent::Tree,
@@ -195,9 +198,26 @@ fn is_told_where(words: &[Word]) -> bool {
     operands >= needed && at + 1 < words.len() && words[at + 1..].iter().all(is_plain)
 }
 
-/// Whether git shows or packs files that nothing names.
+/// Whether git shows, packs or copies files that nothing names.
 fn takes_whole_trees(name: &str, words: &[Word]) -> bool {
-    name == "git" && subcommand(name, words).is_some_and(|second| TAKING.contains(&second))
+    let is_given = |options: &[&str]| words.iter().any(|word| options.contains(&word.text()));
+    let second = if name == "git" { subcommand(name, words) } else { None };
+    match second {
+        Some("worktree") => is_given(&["add"]),
+        Some("bundle") => is_given(&["create"]),
+        Some("checkout-index") => {
+            let is_all = |word: &Word| word.text().starts_with('-') && word.text().contains('a');
+            is_given(&["--all"]) || words.iter().any(is_all)
+        }
+        Some(second) => TAKING.contains(&second),
+        None => false,
+    }
+}
+
+/// Whether a module of Python packs all that lies in what it is given.
+fn packs(name: &str, words: &[Word]) -> bool {
+    let creates = |word: &Word| matches!(word.text(), "-c" | "--create");
+    module(name, words).is_some_and(|(module, rest)| ARCHIVES.contains(&module) && rest.iter().any(creates))
 }
 
 /// Whether a command prints the names of what it finds below what it names.

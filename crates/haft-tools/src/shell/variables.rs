@@ -80,6 +80,20 @@ const TELLING: &[(&str, &[&str])] = &[
     ("MAVEN_OPTS GRADLE_OPTS JAVA_OPTS SBT_OPTS JDK_JAVA_OPTIONS", &["-XX", "-agent", "-javaagent"]),
 ];
 
+/// Options that are harmless in a variable whose others may load something.
+#[rustfmt::skip]
+const HARMLESS: &[(&str, &[&str])] = &[(
+    "NODE_OPTIONS",
+    &[
+        "--max-old-space-size", "--max_old_space_size", "--max-semi-space-size", "--max-http-header-size", "--stack-trace-limit",
+        "--stack-size", "--no-warnings", "--trace-warnings", "--disable-warning", "--no-deprecation", "--trace-deprecation",
+        "--throw-deprecation", "--pending-deprecation", "--trace-uncaught", "--unhandled-rejections", "--enable-source-maps",
+        "--openssl-legacy-provider", "--experimental-vm-modules", "--experimental-strip-types", "--experimental-transform-types",
+        "--experimental-fetch", "--no-experimental-fetch", "--experimental-global-webcrypto", "--experimental-json-modules",
+        "--dns-result-order", "--preserve-symlinks", "--expose-gc", "--use-openssl-ca", "--use-system-ca", "--tls-min-v1.2",
+    ],
+)];
+
 /// Variables that name files or directories to the shell or to git, which reads them without being told again.
 #[rustfmt::skip]
 const NAMING_FILES: &[&str] = &[
@@ -122,12 +136,21 @@ pub(super) fn run_by(name: &str, value: &Word) -> Option<Inner> {
         return (tells(name, value) || is_dangerous(name) && is_fed()).then_some(Inner::Opaque);
     }
     Some(match value.known() {
+        Some(text) if is_harmless(name, text) => return None,
         Some(text) if is_input(text, &[]) => Inner::Opaque,
         Some(text) if COMMANDS.contains(&name) => Inner::Script(text.to_owned()),
         // Empty is off.
         Some("") => return None,
         Some(_) | None => Inner::Opaque,
     })
+}
+
+/// Whether all the options in a variable are known to load nothing.
+fn is_harmless(name: &str, text: &str) -> bool {
+    let Some((_, options)) = HARMLESS.iter().find(|(variable, _)| *variable == name) else { return false };
+    let is_number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
+    text.split_whitespace()
+        .all(|word| is_number(word) || options.contains(&word.split('=').next().unwrap_or(word)))
 }
 
 /// Whether options in a variable tell a program to run another.

@@ -11,6 +11,7 @@ use std::path::{Component, Path, PathBuf};
 use tree_sitter::Node;
 
 use super::command::{Command, MOVING, Sort, Why};
+use super::guesses::is_compiler;
 use super::surroundings::Surroundings;
 use super::trees::{listed, tells_names};
 use super::variables;
@@ -22,6 +23,8 @@ use values::Values;
 const AND_OR: &str = "list";
 /// Deeper than this nobody nests by hand; whatever does is not looked into.
 const NESTING_MAX: usize = 100;
+/// For so many variables the whole script is looked through.
+const INHERITED_MAX: usize = 64;
 /// As many directories as a command may run in before that counts as unknown.
 const DIRECTORIES_MAX: usize = 8;
 
@@ -44,6 +47,8 @@ pub(super) struct Walker<'s> {
     otherwise: Vec<PathBuf>,
     /// Whether the grammar overlooked a substitution in what was read last.
     overlooked: Cell<bool>,
+    /// How many variables are yet looked for among what it sets.
+    inherited_left: Cell<usize>,
     /// Whether it hands on every variable that it sets.
     exports_all: bool,
     /// What the script puts into variables.
@@ -67,6 +72,7 @@ impl<'s> Walker<'s> {
             directories,
             otherwise: Vec::new(),
             overlooked,
+            inherited_left: Cell::new(INHERITED_MAX),
             exports_all: ["set -a", "allexport"].iter().any(|all| source.contains(all)),
             values: Values::new(),
             found: Found::default(),
@@ -273,6 +279,10 @@ impl<'s> Walker<'s> {
         for group in words.groups(self.source) {
             command.tokens.push(self.between(group[0].start_byte(), end(&group)).to_owned());
             command.words.push(self.word(&group));
+        }
+        if command.name().is_some_and(is_compiler) {
+            let inherited = (1..command.tokens.len()).filter(|at| self.is_inherited(&command.tokens[*at]));
+            command.inherited = inherited.collect();
         }
         for name in &command.assignments.clone() {
             command.because(if variables::is_dangerous(name) { Why::Environment } else { Why::Assignment });

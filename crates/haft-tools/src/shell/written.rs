@@ -2,6 +2,9 @@
 //!
 //! In which order it does that is not asked: a loop or a function may turn it round.
 
+mod running;
+mod unpacking;
+
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -9,12 +12,14 @@ use std::path::{Path, PathBuf};
 use super::command::{Command, Direction, Sort, Why};
 use super::effects::{CHANGING, DEVICES, READING};
 use super::held::destination;
+use super::interpreters::module;
 use super::operands::TEXT;
-use super::options::is_given;
 use super::variables::is_dangerous;
 use super::walk::lexical;
 use super::word::{Certainty, Word, is_address};
 use super::wrappers::is_interpreter;
+use running::{built, code, compiles, loaded, untold_endings};
+use unpacking::{Unpacked, packed, unpacked, unpacks};
 
 /// Commands that put something where their words say, besides those whose options do.
 const PUTTING: &[&str] =
@@ -22,22 +27,6 @@ const PUTTING: &[&str] =
 /// What these write is in other files, where it could be looked at.
 const UNPACKING: &[&str] =
     &["tar", "bsdtar", "gtar", "zip", "unzip", "7z", "7za", "unrar", "cpio", "git", "find", "openssl"];
-/// Commands that run what files say which their words name, besides interpreters.
-#[rustfmt::skip]
-const LOADING: &[&str] = &[
-    "make", "gmake", "bmake", "just", "cmake", "ninja", "ctest", "gradle", "gradlew", "mvn", "mvnw",
-    "dc", "m4", "gnuplot", "ansible-playbook", "bazel", "rake", "enable", "expect", "xmllint", "tox", "nox", "prove",
-];
-/// Options of interpreters that take the next word.
-#[rustfmt::skip]
-const VALUED: &[&str] = &[
-    "-W", "-X", "-o", "-O", "-r", "-I", "-l", "-C", "+o", "+O", "--require", "--import", "--loader", "--rcfile", "--init-file",
-];
-/// Commands that make programs of what their words name.
-const COMPILING: &[&str] = &[
-    "gcc", "g++", "cc", "c++", "clang", "clang++", "tcc", "rustc", "go", "ghc", "nim", "zig", "ocamlc",
-    "ocamlopt", "gfortran", "as", "ld", "cpp", "nasm", "javac", "swiftc",
-];
 /// Files that commands run without being told so.
 const UNTOLD: &[(&str, &[&str])] = &[
     ("make gmake bmake", &["Makefile", "makefile", "GNUmakefile"]),
@@ -54,6 +43,11 @@ const UNTOLD: &[(&str, &[&str])] = &[
     ("gulp grunt", &["gulpfile.js", "Gruntfile.js"]),
     ("pre-commit", &[".pre-commit-config.yaml"]),
     ("direnv", &[".envrc"]),
+    ("zig", &["build.zig"]),
+    ("swift", &["Package.swift"]),
+    ("sbt", &["build.sbt"]),
+    ("bundle", &["Gemfile"]),
+    ("deno", &["deno.json", "deno.jsonc"]),
     ("git", &[".gitattributes", ".gitmodules"]),
 ];
 
@@ -70,6 +64,9 @@ pub(super) fn mark(commands: &mut [Command]) {
         return;
     }
     // What is made of what was written is written, too.
+    if every(commands).any(|command| unpacks(command) && written.is_unpacked(command)) {
+        written.take_anything();
+    }
     let made: Vec<PathBuf> = every(commands).flat_map(|command| written.made(command)).collect();
     written.paths.extend(made);
     written.names = written.paths.iter().filter_map(|path| Some(path.file_name()?.to_owned())).collect();
@@ -85,7 +82,7 @@ pub(super) fn mark(commands: &mut [Command]) {
             if command.sort == Sort::Setting {
                 command.sort = Sort::Assignment;
             }
-        } else if COMPILING.contains(&command.name().unwrap_or_default()) && written.is_named(command) {
+        } else if is_compiler(command) && written.is_named(command) {
             command.runs_written = true;
         }
     }
@@ -95,10 +92,17 @@ fn every(commands: &[Command]) -> impl Iterator<Item = &Command> {
     commands.iter().flat_map(|command| std::iter::once(command).chain(&command.within))
 }
 
+fn is_compiler(command: &Command) -> bool {
+    let words = command.words.get(1..).unwrap_or_default();
+    command.name().is_some_and(|name| compiles(name, words))
+}
+
 /// What a script writes.
 #[derive(Default)]
 struct Written {
     paths: HashSet<PathBuf>,
+    /// How paths begin that are written in parts.
+    beginnings: Vec<PathBuf>,
     /// The last parts of the paths.
     names: HashSet<OsString>,
     /// Whether it writes something else, too.
@@ -109,7 +113,7 @@ struct Written {
 
 impl Written {
     fn is_any(&self) -> bool {
-        self.is_open || !self.paths.is_empty()
+        self.is_open || !self.paths.is_empty() || !self.beginnings.is_empty()
     }
 
     /// Takes down what a command writes.
@@ -117,6 +121,14 @@ impl Written {
         let name = command.name().unwrap_or_default();
         for redirection in command.redirections.iter().filter(|one| one.direction == Direction::Out) {
             self.put(command, &redirection.target, &redirection.target.texts());
+        }
+        match unpacked(command) {
+            Unpacked::Nothing => {}
+            Unpacked::Names(names) => names.iter().for_each(|name| self.add(command, name)),
+            Unpacked::Anything => self.take_anything(),
+        }
+        if matches!(name, "split" | "csplit") {
+            self.take_parts(command, name);
         }
         let writes =
             PUTTING.contains(&name) || command.why.contains(&Why::Writes) && !UNPACKING.contains(&name);
@@ -139,6 +151,33 @@ impl Written {
         }
         for place in places {
             names.iter().for_each(|name| self.add(command, &format!("{place}/{name}")));
+        }
+    }
+
+    /// Takes down what a command writes in parts, under names that begin as it is told, or as they always do.
+    fn take_parts(&mut self, command: &Command, name: &str) {
+        if self.is_anything {
+            return;
+        }
+        const VALUED: &[&str] = &["-a", "-b", "-C", "-l", "-n", "-t", "-f", "-k"];
+        let words = &command.words[1..];
+        let is_value = |at: usize| at > 0 && VALUED.contains(&words[at - 1].text());
+        let is_operand = |at: &usize| !is_value(*at) && !is_option(words[*at].text());
+        let prefix = match name {
+            "split" => (0..words.len()).filter(is_operand).nth(1).map(|at| &words[at]),
+            _ => words.iter().position(|word| word.text() == "-f").and_then(|at| words.get(at + 1)),
+        };
+        self.is_open |= prefix.is_some_and(|word| word.known().is_none());
+        let mut texts = prefix.map(Word::texts).unwrap_or_default();
+        // What a long option takes may be a word of its own, or the beginning itself.
+        let longs = || words.iter().filter(|word| word.text().starts_with("--"));
+        if prefix.is_none() || longs().next().is_some() {
+            texts.push("x".to_owned());
+        }
+        texts.extend(longs().filter(|_| name == "csplit").flat_map(named));
+        self.beginnings.extend(texts.iter().flat_map(|text| paths(command, text)));
+        if self.beginnings.len() > NAMES_MAX {
+            self.take_anything();
         }
     }
 
@@ -175,24 +214,56 @@ impl Written {
 
     /// Whether a path is written, or lies in something that is.
     fn has(&self, path: &Path) -> bool {
-        self.is_anything || path.ancestors().any(|path| self.paths.contains(path))
+        let begins = |beginning: &PathBuf| {
+            let (path, beginning) = (path.as_os_str(), beginning.as_os_str());
+            path.as_encoded_bytes().starts_with(beginning.as_encoded_bytes())
+        };
+        self.is_anything
+            || path.ancestors().any(|path| self.paths.contains(path))
+            || self.beginnings.iter().any(begins)
+    }
+
+    /// Whether one of the places that a text may lead to from where a command runs is written.
+    fn has_text(&self, command: &Command, text: &str) -> bool {
+        paths(command, text).iter().any(|path| self.has(path))
+    }
+
+    /// Whether something that is written has a name with one of these endings.
+    fn has_ending(&self, endings: &str) -> bool {
+        let is_one = |ending: &OsStr| endings.split(' ').any(|one| ending == one);
+        !endings.is_empty()
+            && (self.is_anything || self.paths.iter().any(|path| path.extension().is_some_and(is_one)))
     }
 
     /// Whether a command names something that is written.
     fn is_named(&self, command: &Command) -> bool {
         let words = command.words.iter().skip(1);
-        words.flat_map(named).any(|text| paths(command, &text).iter().any(|path| self.has(path)))
+        words.flat_map(named).any(|text| self.has_text(command, &text))
+    }
+
+    /// Whether what a command unpacks is written.
+    fn is_unpacked(&self, command: &Command) -> bool {
+        let fed = command.redirections.iter().filter(|one| one.direction == Direction::In);
+        let fed = fed.flat_map(|one| one.target.texts());
+        packed(command).flat_map(named).chain(fed).any(|text| self.has_text(command, &text))
     }
 
     /// What a compiler makes of what is written.
     fn made(&self, command: &Command) -> Vec<PathBuf> {
         let name = command.name().unwrap_or_default();
-        if !COMPILING.contains(&name) || !self.is_named(command) {
+        let words = command.words.get(1..).unwrap_or_default();
+        if let Some((makes, endings)) = built(name, words)
+            && self.has_ending(endings)
+        {
+            return paths(command, makes);
+        }
+        if !compiles(name, words) || !self.is_named(command) {
             return Vec::new();
         }
-        let texts = command.words.iter().skip(1).flat_map(named);
-        let stems = command.words.iter().filter_map(|word| word.text().rsplit('/').next()?.split_once('.'));
-        let stems: Vec<String> = stems.map(|(stem, _)| stem.to_owned()).collect();
+        let texts = words.iter().flat_map(named);
+        let stems = words.iter().filter_map(|word| word.text().rsplit('/').next()?.split_once('.'));
+        let stems = stems
+            .flat_map(|(stem, _)| ["", ".js", ".mjs", ".jar", ".o"].map(|ending| format!("{stem}{ending}")));
         let made = texts.chain(stems).chain(["a.out".to_owned()]);
         made.flat_map(|text| paths(command, &text)).collect()
     }
@@ -202,39 +273,40 @@ impl Written {
         let values = command.assignments.iter().zip(&command.values).filter(|(name, _)| is_dangerous(name));
         let settings = command.values.iter().filter(|_| command.sort == Sort::Setting);
         let mut set = values.map(|(_, value)| value).chain(settings).flat_map(named);
-        if set.any(|text| paths(command, &text).iter().any(|path| self.has(path))) {
+        if set.any(|text| self.has_text(command, &text)) {
             return true;
         }
         let Some(called) = command.words.first().filter(|_| command.sort == Sort::Simple) else {
             return false;
         };
-        let by_path = called.texts().into_iter().filter(|text| text.contains('/'));
-        let is_there = |text: String| paths(command, &text).iter().any(|path| self.has(path));
-        let mut by_path = by_path.peekable();
+        let mut by_path = called.texts().into_iter().filter(|text| text.contains('/')).peekable();
         if by_path.peek().is_some()
-            && (self.is_open && !called.text().starts_with("/usr/") || by_path.any(is_there))
+            && (self.is_open && !called.text().starts_with("/usr/")
+                || by_path.any(|text| self.has_text(command, &text)))
         {
             return true;
         }
         let name = command.name().unwrap_or_default();
+        let words = &command.words[1..];
         let is_untold = |(names, files): &(&str, &[&str])| {
             names.split(' ').any(|one| one == name) && files.iter().any(|file| self.has_name(file))
         };
-        if UNTOLD.iter().any(is_untold) || finds_elsewhere && self.has_name(called.text()) {
+        if UNTOLD.iter().any(is_untold)
+            || self.has_ending(untold_endings(name, words))
+            || module(name, words).is_some_and(|(module, rest)| self.has_ending(untold_endings(module, rest)))
+            || finds_elsewhere && self.has_name(called.text())
+        {
             return true;
         }
-        let loads = code(name, &command.words[1..]);
-        let is_loaded = |word: &Word| {
-            named(word).iter().any(|text| paths(command, text).iter().any(|path| self.has(path)))
-        };
-        let sets = name == "git" && command.words.iter().any(|word| word.text().contains("include"));
-        loads.iter().any(is_loaded)
+        let sets = name == "git" && words.iter().any(|word| word.text().contains("include"));
+        loaded(name, words).iter().any(|text| self.has_text(command, text))
             || sets && self.is_named(command)
-            || self.is_open && is_interpreter(name) && !loads.is_empty()
+            || self.is_open && is_interpreter(name) && !code(name, words).is_empty()
     }
 
+    /// Whether something of this name is written. What git is told by files nobody takes for granted to have been.
     fn has_name(&self, name: &str) -> bool {
-        self.is_anything || self.names.contains(OsStr::new(name))
+        self.is_anything && !name.starts_with(".git") || self.names.contains(OsStr::new(name))
     }
 }
 
@@ -249,24 +321,6 @@ fn places(name: &str, words: &[Word]) -> Vec<String> {
     // Some files are run because of their names, wherever that is.
     places.push(String::new());
     places
-}
-
-/// The words of a command that may name what it runs: to what is a program for interpreters, others follow as data.
-fn code<'w>(name: &str, words: &'w [Word]) -> &'w [Word] {
-    let options: &[&str] = match name {
-        "sed" | "gsed" => &["-f", "--file"],
-        "awk" | "gawk" | "mawk" | "nawk" => &["-f", "--file", "-E", "--exec", "-i", "--include"],
-        _ => &[],
-    };
-    if LOADING.contains(&name) || options.iter().any(|option| is_given(option, name, words, 0)) {
-        return words;
-    }
-    if !options.is_empty() || !is_interpreter(name) {
-        return &[];
-    }
-    let is_value = |at: usize| at > 0 && VALUED.contains(&words[at - 1].text());
-    let first = (0..words.len()).find(|at| !words[*at].text().starts_with('-') && !is_value(*at));
-    first.map_or(words, |at| &words[..=at])
 }
 
 /// What in a word may name a file: the word, the value of an option, the last part of an address.
@@ -287,6 +341,10 @@ fn named(word: &Word) -> Vec<String> {
     }
     found.retain(|text| !text.is_empty());
     found
+}
+
+fn is_option(text: &str) -> bool {
+    text.starts_with('-') && text.len() > 1
 }
 
 /// Where a text may lead, from where a command may run.

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::listed::reads_untold;
+use super::loading::loads_computed;
 use super::pathspecs::{Pathspec, Told, told};
 use super::spelling::{CODED, is_number, is_open};
 use super::{Named, NamedFile, Use};
@@ -10,7 +11,8 @@ use crate::shell::command::{Command, Direction, Redirection, Sort, Why};
 use crate::shell::effects::{CHANGING, DEVICES, READING};
 use crate::shell::elsewhere::{Elsewhere, elsewhere};
 use crate::shell::globs::{Matches, has_wildcards, matches};
-use crate::shell::operands::{TEXT, operands};
+use crate::shell::operands::{TEXT, is_output, operands};
+use crate::shell::programs::awk::opens_computed;
 use crate::shell::trees::{Extent, opens_nothing};
 use crate::shell::word::Word;
 use crate::shell::wrappers::{SHELLS, wrapper_of};
@@ -139,12 +141,14 @@ fn opens_unknown(command: &Command, name: &str, words: &[Word]) -> bool {
     // A module of Python is named by an option, too.
     let is_option = |word: &Word| word.text().starts_with('-') && !word.text().starts_with("-m");
     let is_fed_code = command.is_fed && CODED.contains(&name) && words.iter().all(is_option);
-    if is_fed_code || reads_untold(command, name, words) {
+    let computes = opens_computed(name, words) || loads_computed(name, words);
+    if is_fed_code || reads_untold(command, name, words) || computes {
         return true;
     }
     if TEXT.contains(&name) || opens_nothing(name, words) || command.is_found {
         return false;
     }
     let is_token_number = |at: usize| command.tokens.get(at + 1).is_some_and(|token| is_number(token));
-    operands(name, words).into_iter().any(|(at, word)| is_open(word) && !is_token_number(at))
+    let is_known = |at: usize| is_token_number(at) || is_output(command, at + 1);
+    operands(name, words).into_iter().any(|(at, word)| is_open(word) && !is_known(at))
 }

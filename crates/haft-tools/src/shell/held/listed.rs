@@ -1,6 +1,7 @@
 //! Files that no word of a command names: it is told them by what it reads, or goes through all there are. As data.
 
 use crate::shell::command::{Command, Direction};
+use crate::shell::interpreters::{ARCHIVES, module};
 use crate::shell::options::{is_given, is_input, subcommand};
 use crate::shell::word::Word;
 
@@ -18,6 +19,14 @@ const TOLD: &[(&str, &str)] = &[
     ("ctags etags", "-L"),
     ("cscope", "-i"),
     ("clang-format", "--files"),
+    ("curl", "-K --config +#1 +#2 +#3"),
+    ("zstd unzstd zstdcat", "--filelist"),
+    ("xz unxz xzcat lzma unlzma lzcat", "--files --files0"),
+    ("du", "--files0-from"),
+    ("find", "-files0-from"),
+    ("rclone restic borg", "--files-from --include-from --patterns-from"),
+    ("exiftool", "-@"),
+    ("aria2c", "-i --input-file"),
     ("git hash-object", "--stdin-paths"),
     ("git update-index", "--stdin --index-info"),
     ("git cat-file", "--batch --batch-check --batch-command"),
@@ -70,8 +79,11 @@ pub(super) fn reads_untold(command: &Command, name: &str, words: &[Word]) -> boo
 }
 
 /// Whether a command changes files that none of its words names.
-pub(super) fn changes_untold(name: &str, words: &[Word]) -> bool {
-    is_any(UNTOLD, name, words) && !is_any(ONLY_LOOKING, name, words)
+pub(in crate::shell) fn changes_untold(name: &str, words: &[Word]) -> bool {
+    let extracts = |word: &Word| matches!(word.text(), "-e" | "--extract");
+    let by_module = module(name, words)
+        .is_some_and(|(module, rest)| ARCHIVES.contains(&module) && rest.iter().any(extracts));
+    by_module || is_any(UNTOLD, name, words) && !is_any(ONLY_LOOKING, name, words)
 }
 
 fn includes(command: &Command, name: &str, words: &[Word]) -> bool {

@@ -1,5 +1,6 @@
 //! What in a word may be a path, and whether a word may be anything.
 
+use super::loading::loads;
 use crate::shell::word::{Certainty, Word, is_address, is_addressed};
 
 /// Interpreters and editors whose words hold programs that may name files.
@@ -17,7 +18,7 @@ pub(super) fn spellings(word: &Word) -> Vec<String> {
         if text.is_empty() || is_address(&text) {
             continue;
         }
-        let mut pieces = text.split([':', '@', ',', '=']);
+        let mut pieces = text.split([':', '@', ',', '=', '<', ';']);
         let first = pieces.next().unwrap_or_default();
         match first.starts_with('-') {
             true => found.extend(attached(first)),
@@ -25,7 +26,8 @@ pub(super) fn spellings(word: &Word) -> Vec<String> {
         }
         let behind = text.split_once(['=', ':', '@']).map(|(_, value)| value);
         let may_be = |piece: &&str| !piece.is_empty() && !is_addressed(&text, piece);
-        found.extend(pieces.chain(behind).filter(may_be).map(str::to_owned));
+        let pieces = pieces.chain(behind).filter(may_be).map(|piece| piece.trim_matches('"'));
+        found.extend(pieces.map(str::to_owned));
         if !text.starts_with('-') {
             found.push(text);
         } else {
@@ -51,7 +53,7 @@ fn attached(text: &str) -> Vec<String> {
 
 /// What may be a path in the programs that stand among words.
 pub(super) fn code<'t>(name: &str, words: &'t [Word], given: impl Iterator<Item = &'t str>) -> Vec<String> {
-    if !CODED.contains(&name) {
+    if !CODED.contains(&name) && !loads(name, words) {
         return Vec::new();
     }
     let is_part = |c: char| c.is_alphanumeric() || "_./~+@%^-".contains(c);

