@@ -4,7 +4,7 @@
 use crate::shell::word::Word;
 
 /// Words behind which an expression begins, so that a slash begins a pattern.
-const BEGINNING: &[&str] = &["print", "printf", "return", "case", "else", "do", "in", "exit"];
+const BEGINNING: &[&str] = &["print", "printf", "return", "else", "do", "in", "exit"];
 /// What the files that are read are called by.
 const GIVEN: &[&str] = &["ARGV", "ARGC", "SYMTAB", "FUNCTAB"];
 
@@ -151,6 +151,8 @@ fn tokens(program: &str) -> Option<Vec<Token<'_>>> {
 fn begins_pattern(last: Option<&Token<'_>>) -> Option<bool> {
     match last {
         None | Some(Token::Line) => Some(true),
+        // To some awks it is a name like any other.
+        Some(Token::Name("case")) => None,
         Some(Token::Name(name)) => Some(BEGINNING.contains(name)),
         Some(Token::Number | Token::Text(_) | Token::Pattern | Token::Sign("]")) => Some(false),
         // Behind a condition a statement begins.
@@ -211,7 +213,11 @@ mod tests {
             "{print |& \"sort\"}",
             "@load \"x\"",
             "{ if (x) /\"/; print > \"f\"; y = /\"/ }",
+            "{ x = case / 1; print > \"f\"; y = 2 / 1 }",
             "{ print (a)(b) > \"f\" }",
+            "{ print a ? b : c > \"f\" }",
+            "{ if (a) b; else /\"/; print > \"f\"; c = /\"/ }",
+            "{ print > (\"f\") }",
             "{ print \"x > y",
         ] {
             assert!(redirects(program), "{program}");

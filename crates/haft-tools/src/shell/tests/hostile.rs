@@ -61,9 +61,18 @@ fn many_words_are_read_in_reasonable_time() {
     let place = Place::new();
     let allow = rules(&["*: allow"]);
     let words: String = (0..20_000).map(|number| format!(" {number:x}")).collect();
-    for name in ["cp", "mv -t sub", "rsync -a", "tee", "sed -i s/a/b/", "wget", "some-program", "git add"] {
+    let names = "cp|mv -t sub|rsync -a|tee|sed -i s/a/b/|wget|some-program|git add|docker rm|docker run x|cmake|gcc|curl|split|jq|\
+        python3 -m x|uv run x|cargo test|tar x";
+    for name in names.split('|') {
         let script = format!("{name}{words}");
         assert!(read(&script).is_parsed, "{name}");
+        decided(&place.workspace, &allow, &script);
+    }
+    // Many commands are compared with all that others write.
+    for one in
+        ["echo x > a{}.rs; cargo test; ", "split f y{}; sh z{}; ", "gcc $a{} x; ", "docker run a{} ls; "]
+    {
+        let script: String = (0..2_000).map(|number| one.replace("{}", &number.to_string())).collect();
         decided(&place.workspace, &allow, &script);
     }
     // More than is taken down may be anything that is run later.
