@@ -12,13 +12,12 @@ use std::path::{Path, PathBuf};
 use super::command::{Command, Direction, Sort, Why};
 use super::effects::{CHANGING, DEVICES, READING};
 use super::held::destination;
-use super::interpreters::module;
 use super::operands::TEXT;
 use super::variables::is_dangerous;
 use super::walk::lexical;
 use super::word::{Certainty, Word, is_address};
 use super::wrappers::is_interpreter;
-use running::{built, code, compiles, loaded, untold_endings};
+use running::{code, compiles, loaded};
 use unpacking::{Unpacked, packed, unpacked, unpacks};
 
 /// Commands that put something where their words say, besides those whose options do.
@@ -228,13 +227,6 @@ impl Written {
         paths(command, text).iter().any(|path| self.has(path))
     }
 
-    /// Whether something that is written has a name with one of these endings.
-    fn has_ending(&self, endings: &str) -> bool {
-        let is_one = |ending: &OsStr| endings.split(' ').any(|one| ending == one);
-        !endings.is_empty()
-            && (self.is_anything || self.paths.iter().any(|path| path.extension().is_some_and(is_one)))
-    }
-
     /// Whether a command names something that is written.
     fn is_named(&self, command: &Command) -> bool {
         let words = command.words.iter().skip(1);
@@ -252,11 +244,6 @@ impl Written {
     fn made(&self, command: &Command) -> Vec<PathBuf> {
         let name = command.name().unwrap_or_default();
         let words = command.words.get(1..).unwrap_or_default();
-        if let Some((makes, endings)) = built(name, words)
-            && self.has_ending(endings)
-        {
-            return paths(command, makes);
-        }
         if !compiles(name, words) || !self.is_named(command) {
             return Vec::new();
         }
@@ -291,11 +278,7 @@ impl Written {
         let is_untold = |(names, files): &(&str, &[&str])| {
             names.split(' ').any(|one| one == name) && files.iter().any(|file| self.has_name(file))
         };
-        if UNTOLD.iter().any(is_untold)
-            || self.has_ending(untold_endings(name, words))
-            || module(name, words).is_some_and(|(module, rest)| self.has_ending(untold_endings(module, rest)))
-            || finds_elsewhere && self.has_name(called.text())
-        {
+        if UNTOLD.iter().any(is_untold) || finds_elsewhere && self.has_name(called.text()) {
             return true;
         }
         let sets = name == "git" && words.iter().any(|word| word.text().contains("include"));

@@ -1,4 +1,5 @@
-//! What commands do with code that their words name, or that lies where they work: they run it, or make programs of it.
+//! What commands do with code that their words name: they run it, or make programs of it. What they find by themselves in a
+//! project is not looked into (`cargo test`, `npm test`), however it came there.
 
 use crate::shell::guesses::runs_none;
 use crate::shell::interpreters::module;
@@ -62,29 +63,6 @@ const CODE: &[&str] = &[
     "ps1", "nu", "bats", "hs", "ml", "ex", "exs", "erl", "clj", "cljs", "cljc", "bb", "rkt", "scm", "lisp", "el", "fnl", "tcl", "nim", "cr",
     "d", "v", "odin", "cs", "csx", "fs", "fsx", "vb", "jar", "class", "wasm", "ipynb", "applescript", "scpt", "command",
 ];
-const SCRIPTS: &str = "js mjs cjs jsx ts mts cts tsx";
-/// Programs that run the code where they work without being told which: their words for that, if not all are, and how the
-/// names of such code end.
-const PROJECTS: &[(&str, &str, &str)] = &[
-    ("cargo", "run r test t bench nextest miri llvm-cov tarpaulin flamegraph script", "rs"),
-    ("go", "run test generate tool", "go"),
-    ("dart flutter", "run test", "dart"),
-    ("swift", "run test", "swift"),
-    ("zig", "run test", "zig"),
-    ("dotnet", "run test watch", "cs fs vb"),
-    ("stack cabal", "run test bench exec", "hs"),
-    ("dune", "exec test runtest", "ml"),
-    ("mix", "run test", "ex exs"),
-    ("sbt mill gradle gradlew mvn mvnw", "", "java kt kts scala groovy"),
-    ("pytest tox nox", "", "py"),
-    ("npm pnpm yarn", "test t tst start run run-script dev", SCRIPTS),
-    ("bun", "test run start dev", SCRIPTS),
-    ("deno", "test task bench", SCRIPTS),
-    ("jest vitest mocha ava", "", SCRIPTS),
-    ("rspec rake", "", "rb"),
-    ("phpunit pest", "", "php"),
-    ("prove", "", "t pl pm"),
-];
 
 /// What in the words of a command may name code that it runs.
 pub(super) fn loaded(name: &str, words: &[Word]) -> Vec<String> {
@@ -115,30 +93,6 @@ pub(super) fn loaded(name: &str, words: &[Word]) -> Vec<String> {
 pub(super) fn compiles(name: &str, words: &[Word]) -> bool {
     let is_other = is_interpreter(name) || only_looks(name);
     COMPILING.contains(&name) || !is_other && is_told(BUILDING, name, words)
-}
-
-/// How the names of files end that a command runs without being told; none, if it runs none.
-pub(super) fn untold_endings(name: &str, words: &[Word]) -> &'static str {
-    let Some((_, seconds, endings)) = PROJECTS.iter().find(|(names, ..)| lists(names, name)) else {
-        return "";
-    };
-    let second = subcommand(name, words);
-    let is_running = second.is_some_and(|second| lists(seconds, second))
-        && !is_told(STAYING, name, words)
-        && !is_told(BUILDING, name, words);
-    if seconds.is_empty() || is_running { endings } else { "" }
-}
-
-/// What a command that builds all the code where it works makes of it, and how the names of such code end.
-pub(super) fn built(name: &str, words: &[Word]) -> Option<(&'static str, &'static str)> {
-    let is_building = is_told(BUILDING, name, words);
-    match name {
-        "cargo" if is_building => Some(("target", "rs")),
-        "swift" if is_building => Some((".build", "swift")),
-        "zig" if is_building => Some(("zig-out", "zig")),
-        "dotnet" if is_building => Some(("bin", "cs")),
-        _ => None,
-    }
 }
 
 /// The words of a command that may name what it runs: to what is a program for interpreters, others follow as data.
@@ -196,8 +150,4 @@ fn is_told(list: &[&str], name: &str, words: &[Word]) -> bool {
 fn is_code(text: &str) -> bool {
     let name = text.rsplit('/').next().unwrap_or(text);
     name.rsplit_once('.').is_some_and(|(_, ending)| CODE.contains(&ending))
-}
-
-fn lists(names: &str, name: &str) -> bool {
-    names.split(' ').any(|one| one == name)
 }
