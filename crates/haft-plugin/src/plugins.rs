@@ -173,6 +173,20 @@ impl Plugins {
         *self.0.state() = State { entries, unfound };
     }
 
+    /// Has the process start that would serve a tool which is about to be called, if it is one of theirs. Nothing of its
+    /// file is run before that.
+    pub fn expect(&self, tool: &str) {
+        let offers = |served: &&Arc<Served>| {
+            let names = offers::names(&served.file, &served.manifest.loaded);
+            names.iter().flatten().any(|name| name.as_str() == tool)
+        };
+        // Of several files with a tool of this name, the last one's is registered.
+        let served = self.0.state().entries.iter().rev().filter_map(Entry::served).find(offers).cloned();
+        if let Some(served) = served {
+            served.expect();
+        }
+    }
+
     /// What became of each file.
     pub fn reports(&self) -> Vec<Report> {
         let state = self.0.state();

@@ -1,17 +1,18 @@
 //! One file that is served: what it offers, and its host, which is started when something is first needed of it.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use haft::{Registration, ToolContext};
 use serde_json::{Value, json};
+use tokio::task::JoinHandle;
 
 use crate::desk::{Desk, Engine, HostProgram, LaunchError};
 use crate::discovery::{CodeFile, Role};
 use crate::error::{Fault, HostError};
 use crate::hooks::HookError;
-use crate::host::{Host, Patience};
+use crate::host::{Host, Launched, Patience};
 use crate::manifest::{Content, Manifest};
 use crate::offers;
 use crate::words::Loaded;
@@ -76,6 +77,8 @@ pub(crate) struct Served {
     /// Its hook that is told of everything, for people.
     event_hook: Arc<str>,
     host: tokio::sync::Mutex<Option<Arc<Host>>>,
+    /// A process for its next host, started before it is needed.
+    ahead: Mutex<Option<Launching>>,
     /// Its tools. They go with this value.
     pub(crate) registration: Mutex<Option<Registration>>,
 }
@@ -102,7 +105,7 @@ impl Served {
             .ok_or_else(|| Fault::new(format!("{} cannot be read", file.path.display())))?;
         let mut best: Option<Fault> = None;
         for engine in engines {
-            let fault = match start(house, &file, *engine).await {
+            let fault = match start(house, &file, launch(house, &file, *engine)).await {
                 Ok((host, loaded)) => {
                     let loaded = offers::usable(loaded);
                     let manifest = Manifest::new(&content, loaded, *engine).ok_or_else(|| {
@@ -135,7 +138,8 @@ impl Served {
     fn new(house: &Arc<House>, file: CodeFile, manifest: Manifest, host: Option<Arc<Host>>) -> Arc<Served> {
         let (house, host) = (house.clone(), tokio::sync::Mutex::new(host));
         let event_hook = format!("the hook {EVENT} of {}", file.path.display()).into();
-        Arc::new(Served { file, manifest, house, event_hook, host, registration: Mutex::default() })
+        let (ahead, registration) = (Mutex::default(), Mutex::default());
+        Arc::new(Served { file, manifest, house, event_hook, host, ahead, registration })
     }
 
     /// Whether it has a hook of this name.
@@ -157,6 +161,19 @@ impl Served {
     /// Whether the file is what it was.
     pub(crate) fn is_current(&self) -> bool {
         self.manifest.holds()
+    }
+
+    /// Has a process for its host start, if it has none. Nothing of the file is run before something is needed of it.
+    pub(crate) fn expect(&self) {
+        let has_host = self.host.try_lock().map_or(true, |host| host.is_some());
+        let mut ahead = self.ahead();
+        if !has_host && ahead.is_none() {
+            *ahead = Some(launch(&self.house, &self.file, self.manifest.engine));
+        }
+    }
+
+    fn ahead(&self) -> MutexGuard<'_, Option<Launching>> {
+        self.ahead.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Has a tool of it work.
@@ -240,6 +257,11 @@ impl Served {
 
     /// Lets its host end by itself, after what it wants to do at the end.
     pub(crate) async fn close(&self) {
+        let unused = self.ahead().take();
+        if let Some(unused) = unused {
+            // It ends as soon as nobody holds it.
+            let _unused = unused.await;
+        }
         if let Some(host) = self.host.lock().await.as_ref() {
             if host.is_usable() && self.has_hook(DISPOSE) {
                 let told =
@@ -260,7 +282,9 @@ impl Served {
         if let Some(host) = place.as_ref().filter(|host| host.is_usable()) {
             return Ok(host.clone());
         }
-        let started = start(&self.house, &self.file, self.manifest.engine).await;
+        let ahead = self.ahead().take();
+        let launching = ahead.unwrap_or_else(|| launch(&self.house, &self.file, self.manifest.engine));
+        let started = start(&self.house, &self.file, launching).await;
         let (host, _) = started.map_err(|error| match error {
             Unserved::Absent(engine) => {
                 HostError::Load(Fault::new(format!("{} is not on the PATH any more", engine.as_str())))
@@ -290,18 +314,30 @@ enum Unserved {
     Broken(HostError),
 }
 
-/// Starts a host and has it load a file.
-async fn start(house: &Arc<House>, file: &CodeFile, engine: Engine) -> Result<(Host, Loaded), Unserved> {
-    let broken = |message: String| Unserved::Broken(HostError::Defect(message));
+/// A process that is being started. Whoever lets go of it ends it.
+type Launching = JoinHandle<Result<Launched, LaunchError>>;
+
+/// Starts a process that can serve a file.
+fn launch(house: &House, file: &CodeFile, engine: Engine) -> Launching {
     let readable = file.path.parent().map(|parent| parent.to_owned()).into_iter().collect();
     let (desk, program) = (house.desk.clone(), HostProgram { engine, readable });
-    let launched = tokio::task::spawn_blocking(move || desk.launch(&program)).await;
-    let launched = launched.map_err(|error| broken(error.to_string()))?.map_err(|error| match error {
-        LaunchError::Absent(engine) => Unserved::Absent(engine),
-        // Whoever wants it to run has to know what to do about it.
-        LaunchError::Unconfined(why) => Unserved::Broken(HostError::Load(Fault::new(why).of(&file.path))),
-        start @ LaunchError::Start(_) => broken(start.to_string()),
-    })?;
+    tokio::task::spawn_blocking(move || desk.launch(&program))
+}
+
+/// Begins to speak with a process and has it load a file.
+async fn start(
+    house: &Arc<House>,
+    file: &CodeFile,
+    launching: Launching,
+) -> Result<(Host, Loaded), Unserved> {
+    let broken = |message: String| Unserved::Broken(HostError::Defect(message));
+    let launched =
+        launching.await.map_err(|error| broken(error.to_string()))?.map_err(|error| match error {
+            LaunchError::Absent(engine) => Unserved::Absent(engine),
+            // Whoever wants it to run has to know what to do about it.
+            LaunchError::Unconfined(why) => Unserved::Broken(HostError::Load(Fault::new(why).of(&file.path))),
+            start @ LaunchError::Start(_) => broken(start.to_string()),
+        })?;
     let host =
         Host::new(launched, house.desk.clone(), &file.path).map_err(|error| broken(error.to_string()))?;
     let role = match file.role {

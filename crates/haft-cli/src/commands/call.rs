@@ -25,6 +25,10 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, args: CallArgs) -
     let location = Location::open(&setting, &args.consent, mode, Life::OneCall)?;
     let turn = Arc::new(location.turn().await?);
     let call = make_call(&setting, &turn, args.tool, &args.input, args.key)?;
+    if mode == Mode::Live {
+        // It takes a while, in which the call is put on record.
+        location.plugins().expect(&call.name);
+    }
     let _open = location.enter(&call, &turn);
     let _narration =
         terminal.verbose.then(|| location.subscribe(move |seq, event| narrate(terminal, seq, event)));

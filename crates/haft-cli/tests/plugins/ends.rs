@@ -90,6 +90,30 @@ fn what_a_tool_left_running_ends_with_the_call() {
 }
 
 #[test]
+fn a_process_that_was_started_ahead_goes_with_a_call_that_has_no_use_for_it() {
+    let tool = "import fs from 'node:fs'\nimport { tool } from '@opencode-ai/plugin'\nfs.appendFileSync('ran', 'x')\n\
+                export default tool({ description: 'd', args: { n: tool.schema.number() }, execute: async () => 'done' })\n";
+    let place = trusted(&[(".opencode/tool/pots.ts", tool)]);
+    assert_eq!(place.run(&["tools", "list"]).code, 0);
+    let ran = place.read("ran");
+    let ways: [(&[&str], i32); 5] = [
+        (&["call", "pots", "n=1", "--deny", "pots"], 5),
+        (&["call", "pots", "n=1", "--permission", "asks.json"], 6),
+        (&["call", "pots", "n=1", "--timeout", "0.000001"], 124),
+        (&["call", "pots", "n=1", "--dry-run"], 0),
+        (&["call", "pot", "n=1"], 7),
+    ];
+    place.file("asks.json", r#"{ "pots": "ask" }"#);
+    for (args, code) in ways {
+        let done = place.run(args);
+        assert_eq!(done.code, code, "{args:?}: {} {}", done.out, done.err);
+        until("everything has gone", || working_in(&place.ws()).is_empty());
+    }
+    assert_eq!(place.read("ran"), ran, "nothing of the file ran");
+    assert_eq!(output(&place, "pots", &json!({ "n": 1 })), "done");
+}
+
+#[test]
 fn what_must_not_appear_does_not_stay_when_haft_ends() {
     let plugin = r#"
 import { spawn } from "node:child_process"
