@@ -46,6 +46,14 @@ pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce(&Stop) -> T + 
     }
 }
 
+/// Has blocking work done that nobody waits for, and that does no harm if it is never begun.
+pub(crate) fn unattended(work: impl FnOnce() + Send + 'static) {
+    match tokio::runtime::Handle::try_current() {
+        Ok(runtime) => drop(runtime.spawn_blocking(work)),
+        Err(_) => work(),
+    }
+}
+
 /// Does blocking work that must not be left half done: dropping the future sets the work's stop and waits until the
 /// work has ended. So whoever records that a call was cancelled does so when nothing of it happens any more, and the
 /// process cannot end in the middle of it.

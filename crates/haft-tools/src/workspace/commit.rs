@@ -20,7 +20,7 @@ use super::lock::lock;
 use super::readied::Ready;
 use super::root::{Made, Root};
 use super::temporary::Temporary;
-use crate::blocking::Stop;
+use crate::blocking::{Stop, unattended};
 
 /// So much of a file is compared at a time.
 const PIECE_BYTES: usize = 128 << 10;
@@ -62,6 +62,9 @@ pub(super) fn commit(entries: Vec<Entry<'_>>, stop: &Stop) -> Result<(), Workspa
     go_on(stop)?;
     put_all(&mut slots)?;
     let durable = directories.sync().and(made.keep());
+    // The space of what was replaced is given back when it is closed for the last time. That takes a while.
+    let replaced: Vec<_> = slots.iter_mut().filter_map(|slot| slot.standing.take()).collect();
+    unattended(move || drop(replaced));
     let shown = || slots.iter().map(|slot| slot.entry.shown.as_str()).collect::<Vec<_>>().join(", ");
     durable.map_err(|error| WorkspaceError::NotDurable { path: shown(), source: error.into() })
 }
