@@ -9,7 +9,9 @@ pub(super) const WORDS_MAX: usize = 24;
 /// Programs that run containers.
 const CONTAINERS: &[&str] = &["docker", "podman", "nerdctl"];
 /// Their words for that.
-const ENTERING: &[&str] = &["run", "exec"];
+const ENTERING: &[&str] = &["run", "exec", CREATING];
+/// The one that has it run later. To networks and volumes it means something else.
+const CREATING: &str = "create";
 /// Their options that say what a container has of what is outside of it.
 const SHARING: &[&str] = &["-v", "--volume"];
 /// Their options with a value that names nothing outside of it.
@@ -25,7 +27,8 @@ const FLAGS: &[&str] =
 
 /// Whether a command runs another one in a container.
 pub(super) fn is_entered(name: &str, words: &[Word]) -> bool {
-    CONTAINERS.contains(&name) && words.iter().any(|word| ENTERING.contains(&word.text()))
+    let is_said = |word: &Word| ENTERING.contains(&word.text()) && word.text() != CREATING;
+    CONTAINERS.contains(&name) && (words.iter().any(is_said) || verb(words).is_some())
 }
 
 /// The words behind the one that says to run something.
@@ -55,12 +58,11 @@ pub(super) fn outer(name: &str, words: &[Word], at: usize) -> Option<Vec<String>
     if !CONTAINERS.contains(&name) || !words[at].alternatives().is_empty() {
         return None;
     }
-    let entered = words.iter().take(WORDS_MAX).position(|word| ENTERING.contains(&word.text()));
-    let entered = entered.filter(|entered| at > *entered)?;
+    let entered = verb(words).filter(|entered| at > *entered)?;
     let text = words[at].text();
     let (option, value) = match text.split_once('=').filter(|_| text.starts_with("--")) {
         Some((option, value)) => (option, value),
-        None if text.starts_with("-v") && text.len() > 2 => ("-v", &text[2..]),
+        None if text.starts_with("-v") && text.len() > 2 => ("-v", text[2..].trim_start_matches('=')),
         None => (words[at - 1].text(), text),
     };
     let shared = |value: &str| vec![value.split(':').next().unwrap_or_default().to_owned()];
@@ -68,13 +70,29 @@ pub(super) fn outer(name: &str, words: &[Word], at: usize) -> Option<Vec<String>
     match option {
         _ if is_inside || INNER.contains(&option) => Some(Vec::new()),
         _ if SHARING.contains(&option) => Some(shared(value)),
-        "--mount" => {
-            let parts = value.split(',').filter_map(|part| part.split_once('='));
-            let sources = parts.filter(|(key, _)| matches!(*key, "source" | "src"));
-            Some(sources.map(|(_, source)| source.to_owned()).collect())
-        }
+        "--mount" => sources(value),
         _ => None,
     }
+}
+
+/// Where the word stands that says to run something; nothing, if that is not sure: an option before it may take a word.
+fn verb(words: &[Word]) -> Option<usize> {
+    let is_said =
+        |at: &usize| words.get(*at).and_then(Word::known).is_some_and(|word| ENTERING.contains(&word));
+    let is_about =
+        words.first().and_then(Word::known).is_some_and(|word| ["container", "compose"].contains(&word));
+    Some(usize::from(is_about)).filter(is_said)
+}
+
+/// What a mount shows in the container; nothing, if it is not said plainly.
+fn sources(mount: &str) -> Option<Vec<String>> {
+    const FLAGS: &[&str] = &["readonly", "ro", "rw"];
+    let mount = mount.replace('"', "");
+    let parts = mount.split(',').filter(|part| !FLAGS.contains(part));
+    let parts: Option<Vec<(&str, &str)>> = parts.map(|part| part.split_once('=')).collect();
+    let is_source = |key: &str| ["source", "src"].contains(&key.trim().to_ascii_lowercase().as_str());
+    let sources = parts?.into_iter().filter(|(key, _)| is_source(key));
+    Some(sources.map(|(_, source)| source.to_owned()).collect())
 }
 
 /// Where the image or the container is named: the first word that is no option and that none takes.

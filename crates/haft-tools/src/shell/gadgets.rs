@@ -18,7 +18,7 @@ pub(super) enum Does {
 /// Commands, what their options do, and the options.
 ///
 /// `--long` stands also for its abbreviations and for `--long=value`; `-x` for any cluster with that letter; `-word`
-/// for itself; `key=` for what begins so; `word` for an operand; `+` for an operand that begins so; `+text` for one that
+/// for itself; `-*text` for any cluster with that text; `key=` for what begins so; `word` for an operand; `+` for an operand that begins so; `+text` for one that
 /// contains it; `#2` for two operands or more; `#0` for none; `*` for the command whatever its options. A second word
 /// of the command is its first operand.
 #[rustfmt::skip]
@@ -152,7 +152,7 @@ pub(super) const GADGETS: &[(&str, Does, &str)] = &[
     ("gpg gpg2", Does::Loads, "--exec-path --options --homedir"),
     // Building.
     ("make gmake bmake", Does::Runs, "--eval SHELL= MAKEFLAGS= .SHELLFLAGS= +$( +${ +`"),
-    ("rustc rustdoc clippy-driver", Does::Runs, "+linker= -Clinker= --codegen=linker= --runtool --test-builder"),
+    ("rustc rustdoc clippy-driver", Does::Runs, "+linker= -*linker= --codegen=linker= --runtool --test-builder"),
     ("just", Does::Runs, "--shell --shell-command --shell-arg --chooser"),
     ("just", Does::Loads, "-f --justfile"),
     ("bazel bazelisk", Does::Runs, "--run_under"),

@@ -146,7 +146,7 @@ impl Guesses {
             };
             let is_number = || command.tokens.get(at).is_some_and(|token| is_number(token));
             // What the person has set for compilers is theirs, and where a container has a directory runs nothing.
-            let is_theirs = || is_compiler(name) && command.inherited.contains(&at);
+            let is_theirs = || takes_flags(name) && command.inherited.contains(&at);
             let is_shared = || containers::is_shared(command, at);
             let is_other = || is_data(word) || is_number() || is_theirs() || is_shared();
             self.is_open |= !is_known && !is_file && !is_other();
@@ -222,11 +222,39 @@ fn every(analysis: &Analysis) -> impl Iterator<Item = &Command> {
     analysis.commands.iter().flat_map(|one| std::iter::once(one).chain(&one.within))
 }
 
-/// Whether a program is set for cmake that is known only when it runs.
+/// Whether cmake is told something that is known only when it runs, besides what a variable is set to that calls nothing.
 fn calls_unknown(command: &Command) -> bool {
-    const CALLED: &[&str] = &["COMPILER", "LAUNCHER", "LINKER", "PROGRAM", "COMMAND", "TOOL", "FLAGS"];
-    let names = |word: &Word| CALLED.iter().any(|part| word.text().contains(part));
-    command.words.iter().any(|word| word.known().is_none() && names(word))
+    #[rustfmt::skip]
+    const CALLED: &[&str] = &[
+        "COMPILER", "LAUNCH", "RULE_", "LINKER", "PROGRAM", "COMMAND", "TOOL", "FLAGS", "TIDY", "CHECK", "INCLUDE", "EMULATOR", "EXECUTABLE",
+    ];
+    let sets_data = |word: &Word| {
+        let set = word.beginning().strip_prefix("-D").and_then(|set| set.split_once('='));
+        set.is_some_and(|(name, _)| !CALLED.iter().any(|part| name.contains(part)))
+    };
+    let is_one = |word: &Word| word.known().is_some_and(|text| !text.contains(char::is_whitespace));
+    let is_told = |word: &Word| match (word.alternatives(), word.values()) {
+        ([], [value]) => is_one(value),
+        ([], _) => word.known().is_some(),
+        (several, _) => several.iter().all(is_one),
+    };
+    // Names that match are no options if they do not begin as one.
+    let is_name = |word: &Word| {
+        matches!(word.certainty(), Certainty::Glob(_))
+            && !matches!(word.beginning().chars().next(), None | Some('-'))
+    };
+    let is_number = |at: usize| command.tokens.get(at).is_some_and(|token| is_number(token));
+    let is_open = |(at, word): (usize, &Word)| {
+        !is_told(word) && !is_name(word) && !sets_data(word) && !is_number(at) && !is_place(command, at)
+    };
+    command.words.iter().enumerate().skip(1).any(is_open)
+}
+
+/// Whether a word of cmake is one word whatever it holds, and says where to build.
+fn is_place(command: &Command, at: usize) -> bool {
+    let before = command.words[at - 1].known().unwrap_or_default();
+    let inside = command.tokens.get(at).and_then(|token| token.strip_prefix('"')?.strip_suffix('"'));
+    ["-B", "-S", "--build"].contains(&before) && inside.is_some_and(|inside| !inside.contains('"'))
 }
 
 /// The name of a program that nobody here knows, and from which of its words on it may launch something.
@@ -247,7 +275,7 @@ fn guessed_from(command: &Command) -> Option<(&str, usize)> {
 }
 
 /// Whether a program compiles, so that what it is told by variables is mostly the person's.
-pub(super) fn is_compiler(name: &str) -> bool {
+pub(super) fn takes_flags(name: &str) -> bool {
     const COMPILERS: &[&str] =
         &["gcc", "g++", "cc", "c++", "clang", "clang++", "cpp", "gfortran", "tcc", "rustc", "ld", "as"];
     COMPILERS.contains(&name)

@@ -15,10 +15,10 @@ use std::path::{Path, PathBuf};
 
 use super::command::{Command, Direction, Sort};
 use super::effects::INSTALLED;
-use super::operands::{TEXT, operands};
+use super::operands::{TEXT, is_searched, operands};
 use super::options::subcommand;
 use super::trees::{Extent, extent, is_started, searches_here};
-use super::word::Word;
+use super::word::{Certainty, Word};
 use addresses::led_to;
 use collecting::Collecting;
 pub(super) use listed::changes_untold;
@@ -99,6 +99,9 @@ fn arguments(command: &Command, named: &mut Collecting<'_>) {
     for (at, word) in &operands {
         let is_destination = to.as_ref().is_some_and(|to| to.at == *at);
         let extent = if is_destination { extent.min(Extent::Whole) } else { extent };
+        // Modules are looked for in a directory, whichever it is that matches.
+        let is_searched = is_searched(name, words, *at) && word.certainty() != Certainty::Exact;
+        let extent = if is_searched { Extent::Tree } else { extent };
         for text in spellings(word) {
             using.of(*at).iter().for_each(|used| named.add(&text, *used, extent));
         }

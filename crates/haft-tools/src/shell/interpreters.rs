@@ -35,9 +35,11 @@ const RUNNING_MODULES: &[&str] = &[
 ];
 
 /// Modules of Python that pack and unpack what their words name.
-pub(super) const ARCHIVES: [&str; 2] = ["tarfile", "zipfile"];
+const ARCHIVES: [&str; 2] = ["tarfile", "zipfile"];
 /// Letters of options of Python that take what is behind them.
 const VALUED: [char; 5] = ['c', 'm', 'W', 'X', 'Q'];
+/// The long option of Python that takes the next word.
+pub(super) const LONG_VALUED: &str = "--check-hash-based-pycs";
 /// Interpreters with options of their own before the file that they run: those that take nothing, and those that take the
 /// next word. With another one nobody here knows which word is the file.
 #[rustfmt::skip]
@@ -116,6 +118,10 @@ pub(super) fn module<'w>(name: &str, arguments: &'w [Word]) -> Option<(&'w str, 
     let mut at = 0;
     while let Some(word) = arguments.get(at).filter(|_| is_python(name)) {
         at += 1;
+        if word.text() == LONG_VALUED {
+            at += 1;
+            continue;
+        }
         let cluster = word.text().strip_prefix('-').filter(|cluster| !cluster.is_empty())?;
         let Some(letter) = cluster.find(VALUED).filter(|_| !cluster.starts_with('-')) else { continue };
         let attached = &cluster[letter + 1..];
@@ -130,6 +136,23 @@ pub(super) fn module<'w>(name: &str, arguments: &'w [Word]) -> Option<(&'w str, 
     None
 }
 
+/// Whether a module of Python that packs and unpacks is told to do one of that. An option may be abbreviated, and its value
+/// may be attached to its letter.
+pub(super) fn archives(name: &str, arguments: &[Word], option: &str) -> bool {
+    let Some((module, rest)) = module(name, arguments) else { return false };
+    let is_told = |word: &Word| match word.text().strip_prefix("--") {
+        Some(long) => {
+            let long = long.split('=').next().unwrap_or(long);
+            !long.is_empty() && option.starts_with(long)
+        }
+        None => {
+            let cluster = word.text().strip_prefix('-').unwrap_or_default().trim_start_matches('v');
+            cluster.starts_with(&option[..1])
+        }
+    };
+    ARCHIVES.contains(&module.split('.').next().unwrap_or(module)) && rest.iter().any(is_told)
+}
+
 /// Python takes code behind `-c` or for some modules, and is fed it where no file is named. What stands behind the file
 /// is the program's own.
 fn python(arguments: &[Word]) -> bool {
@@ -139,10 +162,10 @@ fn python(arguments: &[Word]) -> bool {
         let text = word.text();
         match text.strip_prefix('-') {
             _ if may_be_option(word) => return true,
+            _ if text == LONG_VALUED => drop(rest.next()),
             None if is_running && text == "run" => {}
             None => return false,
             Some("") => return true,
-            Some("-check-hash-based-pycs") => drop(rest.next()),
             Some("-version" | "-help" | "V" | "VV" | "h" | "-help-all") => return false,
             Some(long) if long.starts_with('-') => {}
             // It goes on with what it is fed.

@@ -56,8 +56,7 @@ pub(super) fn operands<'w>(name: &str, words: &'w [Word]) -> Vec<(usize, &'w Wor
         let is_glued = has_message && word.text().starts_with("-m") && word.text().len() > 2;
         let is_message = (is_behind || is_attached || is_glued) && !is_read(name, word);
         let is_option = word.text().starts_with('-') && word.text() != "-";
-        let is_directory = matches!(name, "jq" | "yq") && takes_directory(before);
-        let is_program = has_program && !is_option && !is_message && !is_directory;
+        let is_program = has_program && !is_option && !is_message && !is_searched(name, words, at);
         if is_program {
             has_program = false;
         }
@@ -68,10 +67,12 @@ pub(super) fn operands<'w>(name: &str, words: &'w [Word]) -> Vec<(usize, &'w Wor
     operands
 }
 
-/// Whether the word behind an option is where modules are looked for.
-fn takes_directory(option: &str) -> bool {
+/// Whether a word is where modules are looked for, by the option before it.
+pub(super) fn is_searched(name: &str, words: &[Word], at: usize) -> bool {
+    let option = at.checked_sub(1).map_or("", |before| words[before].text());
     let letters = option.strip_prefix('-').filter(|letters| !letters.starts_with('-'));
-    option == "--library-path" || letters.is_some_and(|letters| letters.ends_with('L'))
+    let takes_directory = option == "--library-path" || letters.is_some_and(|letters| letters.ends_with('L'));
+    matches!(name, "jq" | "yq") && takes_directory
 }
 
 /// Whether what could be a header is the name of a file with headers.

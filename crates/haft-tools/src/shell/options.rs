@@ -207,6 +207,9 @@ pub(super) fn is_given(option: &str, name: &str, arguments: &[Word], operands_be
             !given.is_empty() && long.starts_with(given)
         });
     }
+    if let Some(part) = option.strip_prefix("-*") {
+        return texts().any(|text| text.starts_with('-') && !text.starts_with("--") && text.contains(part));
+    }
     if let Some(letters) = option.strip_prefix('-') {
         let mut letter = letters.chars();
         return match (letter.next(), letter.next()) {

@@ -1,7 +1,7 @@
 //! How far into a directory that it names a command goes, as data.
 
 use super::command::{Command, Direction, Redirection};
-use super::interpreters::{ARCHIVES, module};
+use super::interpreters::archives;
 use super::options::subcommand;
 use super::word::{Certainty, Word, WordBuilder};
 
@@ -97,7 +97,7 @@ pub(super) fn extent(command: &Command, name: &str, words: &[Word]) -> Extent {
     let walks = WALKING.contains(&name)
         || RECURSIVE.iter().any(|row| is_recursive(row, name, words))
         || takes_whole_trees(name, words)
-        || packs(name, words)
+        || archives(name, words, "create")
         || changes();
     match walks {
         true => Extent::Tree,
@@ -212,12 +212,6 @@ fn takes_whole_trees(name: &str, words: &[Word]) -> bool {
         Some(second) => TAKING.contains(&second),
         None => false,
     }
-}
-
-/// Whether a module of Python packs all that lies in what it is given.
-fn packs(name: &str, words: &[Word]) -> bool {
-    let creates = |word: &Word| matches!(word.text(), "-c" | "--create");
-    module(name, words).is_some_and(|(module, rest)| ARCHIVES.contains(&module) && rest.iter().any(creates))
 }
 
 /// Whether a command prints the names of what it finds below what it names.

@@ -11,7 +11,7 @@ use std::path::{Component, Path, PathBuf};
 use tree_sitter::Node;
 
 use super::command::{Command, MOVING, Sort, Why};
-use super::guesses::is_compiler;
+use super::guesses::takes_flags;
 use super::surroundings::Surroundings;
 use super::trees::{listed, tells_names};
 use super::variables;
@@ -53,6 +53,8 @@ pub(super) struct Walker<'s> {
     exports_all: bool,
     /// What the script puts into variables.
     values: Values,
+    /// Whether nothing else than what is seen is put into variables.
+    are_values_seen: bool,
     found: Found,
 }
 
@@ -75,6 +77,7 @@ impl<'s> Walker<'s> {
             inherited_left: Cell::new(INHERITED_MAX),
             exports_all: ["set -a", "allexport"].iter().any(|all| source.contains(all)),
             values: Values::new(),
+            are_values_seen: false,
             found: Found::default(),
         }
     }
@@ -280,7 +283,7 @@ impl<'s> Walker<'s> {
             command.tokens.push(self.between(group[0].start_byte(), end(&group)).to_owned());
             command.words.push(self.word(&group));
         }
-        if command.name().is_some_and(is_compiler) {
+        if command.name().is_some_and(takes_flags) {
             let inherited = (1..command.tokens.len()).filter(|at| self.is_inherited(&command.tokens[*at]));
             command.inherited = inherited.collect();
         }

@@ -5,7 +5,7 @@
 mod running;
 mod unpacking;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
@@ -66,7 +66,8 @@ pub(super) fn mark(commands: &mut [Command]) {
     if every(commands).any(|command| unpacks(command) && written.is_unpacked(command)) {
         written.take_anything();
     }
-    let made: Vec<PathBuf> = every(commands).flat_map(|command| written.made(command)).collect();
+    let ruled = written.ruled();
+    let made: Vec<PathBuf> = every(commands).flat_map(|command| written.made(command, &ruled)).collect();
     written.paths.extend(made);
     written.names = written.paths.iter().filter_map(|path| Some(path.file_name()?.to_owned())).collect();
     let finds_elsewhere =
@@ -81,7 +82,7 @@ pub(super) fn mark(commands: &mut [Command]) {
             if command.sort == Sort::Setting {
                 command.sort = Sort::Assignment;
             }
-        } else if is_compiler(command) && written.is_named(command) {
+        } else if makes_programs(command) && written.is_named(command) {
             command.runs_written = true;
         }
     }
@@ -91,10 +92,13 @@ fn every(commands: &[Command]) -> impl Iterator<Item = &Command> {
     commands.iter().flat_map(|command| std::iter::once(command).chain(&command.within))
 }
 
-fn is_compiler(command: &Command) -> bool {
+fn makes_programs(command: &Command) -> bool {
     let words = command.words.get(1..).unwrap_or_default();
     command.name().is_some_and(|name| compiles(name, words))
 }
+
+/// Files by their names without what these end in.
+type Ruled<'p> = HashMap<&'p OsStr, Vec<&'p PathBuf>>;
 
 /// What a script writes.
 #[derive(Default)]
@@ -241,9 +245,12 @@ impl Written {
     }
 
     /// What a compiler makes of what is written.
-    fn made(&self, command: &Command) -> Vec<PathBuf> {
+    fn made(&self, command: &Command, ruled: &Ruled<'_>) -> Vec<PathBuf> {
         let name = command.name().unwrap_or_default();
         let words = command.words.get(1..).unwrap_or_default();
+        if matches!(name, "make" | "gmake" | "bmake") {
+            return made_by_rules(words, ruled);
+        }
         if !compiles(name, words) || !self.is_named(command) {
             return Vec::new();
         }
@@ -253,6 +260,20 @@ impl Written {
             .flat_map(|(stem, _)| ["", ".js", ".mjs", ".jar", ".o"].map(|ending| format!("{stem}{ending}")));
         let made = texts.chain(stems).chain(["a.out".to_owned()]);
         made.flat_map(|text| paths(command, &text)).collect()
+    }
+
+    /// What is written of which make can make something without being told how.
+    fn ruled(&self) -> Ruled<'_> {
+        const ENDINGS: &[&str] =
+            &["c", "cc", "cpp", "C", "m", "s", "S", "f", "F", "r", "p", "mod", "l", "y", "sh", "o"];
+        let mut ruled = Ruled::new();
+        for path in &self.paths {
+            let is_ruled = path.extension().is_some_and(|ending| ENDINGS.iter().any(|one| ending == *one));
+            if let Some(stem) = path.file_stem().filter(|_| is_ruled) {
+                ruled.entry(stem).or_default().push(path);
+            }
+        }
+        ruled
     }
 
     /// Whether a command runs something that is written.
@@ -291,6 +312,18 @@ impl Written {
     fn has_name(&self, name: &str) -> bool {
         self.is_anything && !name.starts_with(".git") || self.names.contains(OsStr::new(name))
     }
+}
+
+/// What make makes by rules of its own of what its words name, wherever it runs.
+fn made_by_rules(words: &[Word], ruled: &Ruled<'_>) -> Vec<PathBuf> {
+    let texts: Vec<String> = words.iter().flat_map(named).collect();
+    let targets: HashSet<&OsStr> = texts
+        .iter()
+        .flat_map(|text| [Path::new(text).file_stem(), Path::new(text).file_name()])
+        .flatten()
+        .collect();
+    let paths = targets.into_iter().filter_map(|target| ruled.get(target)).flatten();
+    paths.flat_map(|path| ["", "o"].map(|ending| path.with_extension(ending))).collect()
 }
 
 /// Where a command may put what its words name, besides under these very names.

@@ -1,7 +1,7 @@
 //! Files that no word of a command names: it is told them by what it reads, or goes through all there are. As data.
 
 use crate::shell::command::{Command, Direction};
-use crate::shell::interpreters::{ARCHIVES, module};
+use crate::shell::interpreters::archives;
 use crate::shell::options::{is_given, is_input, subcommand};
 use crate::shell::word::Word;
 
@@ -80,10 +80,7 @@ pub(super) fn reads_untold(command: &Command, name: &str, words: &[Word]) -> boo
 
 /// Whether a command changes files that none of its words names.
 pub(in crate::shell) fn changes_untold(name: &str, words: &[Word]) -> bool {
-    let extracts = |word: &Word| matches!(word.text(), "-e" | "--extract");
-    let by_module = module(name, words)
-        .is_some_and(|(module, rest)| ARCHIVES.contains(&module) && rest.iter().any(extracts));
-    by_module || is_any(UNTOLD, name, words) && !is_any(ONLY_LOOKING, name, words)
+    archives(name, words, "extract") || is_any(UNTOLD, name, words) && !is_any(ONLY_LOOKING, name, words)
 }
 
 fn includes(command: &Command, name: &str, words: &[Word]) -> bool {

@@ -12,9 +12,23 @@ pub(super) fn loads(name: &str, words: &[Word]) -> bool {
     }
 }
 
-/// Whether a program for yq reads files whose names it computes.
+/// Whether a program for jq or yq reads files whose names it computes, or spells by something else.
 pub(super) fn loads_computed(name: &str, words: &[Word]) -> bool {
-    name == "yq" && words.iter().any(|word| computes(word.text()))
+    match name {
+        "jq" => words.iter().any(|word| imports_spelled(word.text())),
+        "yq" => words.iter().any(|word| computes(word.text())),
+        _ => false,
+    }
+}
+
+/// Whether a program names modules with backslashes. Each is named up to a semicolon, and all of them before anything else.
+fn imports_spelled(program: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '"');
+    let begins = |at: &usize| !program[..*at].ends_with(is_part);
+    let all = ["import", "include"].into_iter().flat_map(|word| program.match_indices(word));
+    let Some(from) = all.map(|(at, _)| at).filter(begins).min() else { return false };
+    let until = program.rfind(';').filter(|until| *until > from).unwrap_or(program.len());
+    program[from..until].contains('\\')
 }
 
 fn computes(program: &str) -> bool {

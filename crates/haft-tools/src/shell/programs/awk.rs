@@ -7,6 +7,11 @@ use crate::shell::word::Word;
 const BEGINNING: &[&str] = &["print", "printf", "return", "else", "do", "in", "exit"];
 /// What the files that are read are called by.
 const GIVEN: &[&str] = &["ARGV", "ARGC", "SYMTAB", "FUNCTAB"];
+/// Classes of characters that may stand in brackets.
+#[rustfmt::skip]
+const CLASSES: &[&str] = &[
+    "[:alpha:]", "[:digit:]", "[:alnum:]", "[:space:]", "[:blank:]", "[:upper:]", "[:lower:]", "[:punct:]", "[:xdigit:]",
+];
 
 /// A piece of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,17 +34,20 @@ pub(super) fn redirects(program: &str) -> bool {
     let mut depth = 0_usize;
     // How many parentheses were open where the statement that prints began.
     let mut printing: Option<usize> = None;
-    for (at, token) in tokens.iter().enumerate() {
+    // What stands before the ends of lines, of which there may be several.
+    let mut last = None;
+    for token in &tokens {
         match token {
             Token::Name("print" | "printf") => printing = Some(depth),
             Token::Sign("(" | "[") => depth += 1,
             Token::Sign(")" | "]") => depth = depth.saturating_sub(1),
             Token::Sign(";" | "{" | "}") => printing = None,
-            Token::Line if !goes_on(tokens[..at].last()) => printing = None,
+            Token::Line if !goes_on(last) => printing = None,
             Token::Sign("|" | "@") => return true,
             Token::Sign(sign) if sign.starts_with('>') && printing == Some(depth) => return true,
             _ => {}
         }
+        last = if *token == Token::Line { last } else { Some(token) };
     }
     false
 }
@@ -66,18 +74,20 @@ fn computes(program: &str) -> bool {
         Token::Name("SYMTAB" | "FUNCTAB") => true,
         Token::Name("getline") => {
             let behind = &tokens[at + 1..];
-            let until = behind.iter().position(ends).unwrap_or(behind.len());
-            let Some(from) = behind[..until].iter().position(|token| *token == Token::Sign("<")) else {
-                return false;
-            };
-            // What stands behind a text may be put behind it.
-            !matches!(behind[from + 1..until], [Token::Text(_)])
+            let until = outermost(behind, ends);
+            let from = outermost(&behind[..until], |token| *token == Token::Sign("<"));
+            // What stands behind a text may be put behind it, and a backslash stands for some other character.
+            match behind[from..until] {
+                [] => false,
+                [_, Token::Text(text)] => text.contains('\\'),
+                _ => true,
+            }
         }
         _ => false,
     })
 }
 
-/// Whether an element is set, or taken away, that the index begins in these.
+/// Whether an element is set that the index begins in these.
 fn assigns(tokens: &[Token<'_>]) -> bool {
     let mut depth = 0_usize;
     for (at, token) in tokens.iter().enumerate() {
@@ -93,8 +103,23 @@ fn assigns(tokens: &[Token<'_>]) -> bool {
     true
 }
 
+/// Where the first piece of a kind stands that is in no brackets which are opened in these; behind all, if there is none.
+fn outermost(tokens: &[Token<'_>], is_it: impl Fn(&Token<'_>) -> bool) -> usize {
+    let mut depth = 0_usize;
+    let found = tokens.iter().position(|token| {
+        let is_found = depth == 0 && is_it(token);
+        match token {
+            Token::Sign("(" | "[") => depth += 1,
+            Token::Sign(")" | "]") => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        is_found
+    });
+    found.unwrap_or(tokens.len())
+}
+
 fn ends(token: &Token<'_>) -> bool {
-    matches!(token, Token::Line | Token::Sign(";" | "}" | ")" | "&&" | "||" | ">" | ">=" | "==" | "!="))
+    matches!(token, Token::Line | Token::Sign(";" | "}" | ")" | "]" | "&&" | "||" | ">" | ">=" | "==" | "!="))
 }
 
 /// Whether a line goes on in the next one.
@@ -161,25 +186,36 @@ fn begins_pattern(last: Option<&Token<'_>>) -> Option<bool> {
     }
 }
 
-/// How long a text is that ends with a character which no backslash protects. In brackets it may not end it.
+/// How long a text is that ends with a character which no backslash protects.
 fn closed(text: &str, end: char) -> Option<usize> {
-    let mut chars = text.char_indices();
-    while let Some((at, c)) = chars.next() {
-        match c {
-            '\\' => {
-                chars.next();
-            }
+    let mut at = 0;
+    while let Some(c) = text[at..].chars().next() {
+        at += match c {
+            '\\' => 1 + text[at + 1..].chars().next()?.len_utf8(),
             '\n' => return None,
-            '[' if end == '/'
-                && text[at..].find(']').is_none_or(|close| text[at..at + close].contains('/')) =>
-            {
-                return None;
-            }
+            '[' if end == '/' => bracketed(&text[at..])?,
             c if c == end => return Some(at),
-            _ => {}
-        }
+            c => c.len_utf8(),
+        };
     }
     None
+}
+
+/// How long a bracket expression is that every awk takes to end at the same place: what else a bracket, a backslash or a
+/// slash may be in it is up to them.
+fn bracketed(text: &str) -> Option<usize> {
+    let inside = text.strip_prefix('[')?;
+    let mut rest = inside.strip_prefix('^').unwrap_or(inside);
+    if rest.starts_with(']') {
+        return None;
+    }
+    loop {
+        rest = &rest[rest.find(['[', ']', '\\', '/', '\n'])?..];
+        if rest.starts_with(']') {
+            return Some(text.len() - rest.len() + 1);
+        }
+        rest = CLASSES.iter().find_map(|class| rest.strip_prefix(class))?;
+    }
 }
 
 #[cfg(test)]
@@ -200,6 +236,9 @@ mod tests {
             "{ print \"a > b\" }",
             "{ print $1 / 2; n = n > 3 ? 1 : 2 }",
             "BEGIN { FS=\"|\" } $1 >= 2 # a > b",
+            "/[[:space:]]+|x/ {print}",
+            "/[a-z]|[^0-9\"]/ {print}",
+            "/[^[:alpha:]_]/ && $1 > 2",
         ] {
             assert!(!redirects(program), "{program}");
         }
@@ -219,6 +258,12 @@ mod tests {
             "{ if (a) b; else /\"/; print > \"f\"; c = /\"/ }",
             "{ print > (\"f\") }",
             "{ print \"x > y",
+            "/[]/\"]/{print \"rm x\" | \"sh\"}#\"",
+            "/[^]/\"]/{print \"rm x\" | \"sh\"}#\"",
+            "/[\\]/\"]/{print \"rm x\" | \"sh\"}#\"",
+            "/[[:alpha:]/\"]/{print \"rm x\" | \"sh\"}#\"",
+            "BEGIN{print \"x\",\n\n\"y\" > \"f\"}",
+            "BEGIN{print \"x\", # a\n# b\n\"y\" > \"f\"}",
         ] {
             assert!(redirects(program), "{program}");
         }
@@ -232,6 +277,10 @@ mod tests {
             ("BEGIN{x=\"f\"; getline y < x}", true),
             ("BEGIN{getline y < \"pr\" \"iv/k\"}", true),
             ("BEGIN{while((getline y < \"f\") > 0) print y}", false),
+            ("BEGIN{getline y < \"pr\\151v/k\"}", true),
+            ("BEGIN{getline a[length(\"x\")] < (\"pr\" \"iv/k\"); print a[1]}", true),
+            ("BEGIN{getline a[x<y] < \"f\"; print a[1]}", false),
+            ("BEGIN{x[getline y < \"f\"]}", false),
             ("{getline; print}", false),
             ("BEGIN{print ARGV[1], ARGC}", false),
             ("BEGIN{f(ARGV)}", true),

@@ -221,6 +221,8 @@ const DENIED: &[(&str, &[&str])] = &[
             "jq --library-path priv . a",
             "jq -Lpriv . a",
             "jq -rL priv . a",
+            "jq -L pr* -n 'import \"k\" as $x; $x'",
+            "jq --library-path pri? . a",
             "jq 'import \"k\" as k {search:\"priv\"}; .' a",
             "jq 'include \"k\" {search:\"priv\"}; .' a",
             "jq 'import \"priv/k\" as $k; .' a",

@@ -69,12 +69,20 @@ fn many_words_are_read_in_reasonable_time() {
         decided(&place.workspace, &allow, &script);
     }
     // Many commands are compared with all that others write.
-    for one in
-        ["echo x > a{}.rs; cargo test; ", "split f y{}; sh z{}; ", "gcc $a{} x; ", "docker run a{} ls; "]
-    {
+    for one in [
+        "echo x > a{}.rs; cargo test; ",
+        "echo x > a{}.c; make a{}; ",
+        "split f y{}; sh z{}; ",
+        "gcc $a{} x; ",
+        "docker run a{} ls; ",
+    ] {
         let script: String = (0..2_000).map(|number| one.replace("{}", &number.to_string())).collect();
         decided(&place.workspace, &allow, &script);
     }
+    let deep = format!("git apply <<EOF\n+++ {}b\nEOF\nsh x", "a/".repeat(8_000));
+    assert_ne!(decided(&place.workspace, &rules(&["*: allow", "touch *: deny"]), &deep), Effect::Allow);
+    let lines = format!("awk '{{print 1,{} 2 > \"f\"}}'", "\n".repeat(50_000));
+    decided(&place.workspace, &allow, &lines);
     // More than is taken down may be anything that is run later.
     let deny = rules(&["*: allow", "touch *: deny"]);
     for run in ["./x.sh", "bash x.sh", "make"] {

@@ -46,6 +46,12 @@ fn every_command_and_redirection_that_leaves_the_workspace_is_asked_about() {
         "docker run --volume=../out:/app img ls",
         "docker run --mount type=bind,source=../out,target=/app img ls",
         "docker run --env-file ../out/s img ls",
+        "docker run -v=../out:/app img ls",
+        "docker run --mount type=bind,SOURCE=../out,target=/x img",
+        "docker run --mount 'type=bind,\"source=../out\",target=/x' img",
+        "docker create -v ../out:/app img ls",
+        "docker build -t run ../out/",
+        "docker --context run cp ../out/s c:/x",
         "curl -F 'f=<../out/s' http://e.test",
     ] {
         assert!(
@@ -71,7 +77,8 @@ fn what_stays_inside_is_not_asked_about() {
         "git commit -m '/etc is mentioned'",
         "/usr/bin/env",
         "mkdir new && cd new && touch ../f.txt",
-        "docker run --rm -it -v ./sub:/app -w /app --mount type=bind,source=sub,target=/x img ls -la /etc",
+        "docker run --rm -it -v ./sub:/app -w /app --mount type=bind,source=sub,target=/x,readonly img ls -la /etc",
+        "docker create -v ./sub:/app img cat /etc/passwd",
         "docker exec db cat /etc/passwd",
         "cat $x/y",
     ] {

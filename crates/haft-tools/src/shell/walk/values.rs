@@ -29,6 +29,12 @@ const SETTING_ANY: &[&str] =
 /// What sets the variables that its words name, which may be known only when it runs.
 const SETTING_NAMED: &[&str] =
     &["read", "printf", "declare", "typeset", "local", "export", "readonly", "wait"];
+/// Variables that people set for compilers, and the shell does not.
+#[rustfmt::skip]
+const THEIRS: &[&str] = &[
+    "CFLAGS", "CXXFLAGS", "CPPFLAGS", "FFLAGS", "FCFLAGS", "ASFLAGS", "LDFLAGS", "LDLIBS", "LIBS", "LOADLIBES", "INCLUDES", "DEFINES",
+    "DEFS", "RUSTFLAGS", "RUSTDOCFLAGS", "OPTFLAGS", "WARNFLAGS", "TARGET_ARCH",
+];
 /// What hands variables on to other programs.
 const HANDING_ON: &[&str] = &["export", "declare", "typeset"];
 /// Letters of options by which what is put into a variable does not stay what it is.
@@ -54,6 +60,7 @@ impl<'s> Walker<'s> {
             }
             self.values = values;
             if is_settled {
+                self.are_values_seen = true;
                 return;
             }
         }
@@ -137,16 +144,20 @@ impl<'s> Walker<'s> {
             .all(|child| child.child_count() == 0 || self.gather(child, depth + 1, values))
     }
 
-    /// Whether a word is a variable that the script never sets, so that it holds what the person put into it.
+    /// Whether a word is a variable for compilers that the script never sets, so that it holds what the person put into it.
     pub(super) fn is_inherited(&self, token: &str) -> bool {
         let bare = token.trim_matches('"');
         let (name, rest) = named(bare);
-        let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        let is_theirs = THEIRS.contains(&name) || name.starts_with("CARGO_");
         let left = self.inherited_left.get();
-        if !bare.starts_with('$') || !is_name || !rest.is_empty() || left == 0 {
+        if !bare.starts_with('$') || !is_theirs || !rest.is_empty() || left == 0 {
             return false;
         }
         self.inherited_left.set(left - 1);
+        // What is set by a name that is made up may be any.
+        if !self.are_values_seen || self.source.contains("${!") {
+            return false;
+        }
         let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let mut mentions = self.source.match_indices(name).filter(|(at, _)| {
             let (before, behind) = (&self.source[..*at], &self.source[at + name.len()..]);

@@ -1,8 +1,8 @@
 //! What commands do with code that their words name: they run it, or make programs of it. What they find by themselves in a
 //! project is not looked into (`cargo test`, `npm test`), however it came there.
 
-use crate::shell::guesses::runs_none;
-use crate::shell::interpreters::module;
+use crate::shell::guesses::{runs_none, takes_flags};
+use crate::shell::interpreters::{LONG_VALUED, module};
 use crate::shell::options::{is_given, subcommand};
 use crate::shell::trees::looks_at_none;
 use crate::shell::word::Word;
@@ -20,13 +20,12 @@ const LOADING: &[&str] = &[
 #[rustfmt::skip]
 const VALUED: &[&str] = &[
     "-W", "-X", "-o", "-O", "-r", "-I", "-l", "-C", "+o", "+O", "--require", "--import", "--loader", "--rcfile", "--init-file",
-    "-cp", "-classpath", "--class-path",
+    "-cp", "-classpath", "--class-path", LONG_VALUED,
 ];
-/// Commands that make programs of what their words name.
+/// Commands that make programs of what their words name, besides those that take flags by variables.
 #[rustfmt::skip]
 const COMPILING: &[&str] = &[
-    "gcc", "g++", "cc", "c++", "clang", "clang++", "tcc", "rustc", "go", "ghc", "nim", "zig", "ocamlc", "ocamlopt", "gfortran", "as",
-    "ld", "cpp", "nasm", "javac", "swiftc", "kotlinc", "scalac", "tsc", "esbuild", "swc", "babel", "dmd", "ldc2", "fpc", "crystal",
+    "go", "ghc", "nim", "zig", "ocamlc", "ocamlopt", "nasm", "javac", "swiftc", "kotlinc", "scalac", "tsc", "esbuild", "swc", "babel", "dmd", "ldc2", "fpc", "crystal",
     "valac", "odin", "csc", "mcs", "emcc",
 ];
 /// Words by which commands that do other things as well are told to run what follows.
@@ -77,7 +76,7 @@ pub(super) fn loaded(name: &str, words: &[Word]) -> Vec<String> {
     if wrapper_of(name).is_some() || only_looks(name) || is_told(STAYING, name, words) {
         return Vec::new();
     }
-    let is_all = COMPILING.contains(&name);
+    let is_all = is_compiler(name);
     if is_all && !words.iter().any(|word| RUNNING.contains(&word.text())) || is_told(BUILDING, name, words) {
         return Vec::new();
     }
@@ -92,7 +91,7 @@ pub(super) fn loaded(name: &str, words: &[Word]) -> Vec<String> {
 /// Whether a command makes programs of what its words name.
 pub(super) fn compiles(name: &str, words: &[Word]) -> bool {
     let is_other = is_interpreter(name) || only_looks(name);
-    COMPILING.contains(&name) || !is_other && is_told(BUILDING, name, words)
+    is_compiler(name) || !is_other && is_told(BUILDING, name, words)
 }
 
 /// The words of a command that may name what it runs: to what is a program for interpreters, others follow as data.
@@ -131,6 +130,10 @@ fn of_modules(module: &str, rest: &[Word]) -> Vec<String> {
 fn files_of(module: &str) -> Vec<String> {
     let path = module.replace('.', "/");
     ["{}.py", "{}/__main__.py", "{}/__init__.py"].map(|file| file.replace("{}", &path)).to_vec()
+}
+
+fn is_compiler(name: &str) -> bool {
+    takes_flags(name) || COMPILING.contains(&name)
 }
 
 /// Whether a program is known not to run the code that its words name.

@@ -14,6 +14,10 @@ const APPLYING: &[&str] = &["apply", "am"];
 const HEADERS: &[&str] = &["+++ ", "--- ", "*** ", "diff ", "Index: ", "rename to ", "copy to "];
 /// So many names of a patch are looked at.
 const NAMES_MAX: usize = 1024;
+/// So deep in directories a name may be.
+const SLASHES_MAX: usize = 64;
+/// What is longer is no name.
+const NAME_BYTES_MAX: usize = 4096;
 
 /// What a command puts somewhere because of what it is fed.
 pub(super) enum Unpacked {
@@ -67,7 +71,8 @@ fn named_by(patch: &str) -> Option<Vec<String>> {
     let mut names = Vec::new();
     for word in headers.flat_map(str::split_whitespace).filter(|word| word.contains(char::is_alphanumeric)) {
         let word = word.trim_matches('"');
-        if word.contains(['$', '`', '\\']) || names.len() > NAMES_MAX {
+        let is_long = word.len() > NAME_BYTES_MAX || word.matches('/').count() > SLASHES_MAX;
+        if is_long || word.contains(['$', '`', '\\']) || names.len() > NAMES_MAX {
             return None;
         }
         let behind = word.match_indices('/').map(|(at, _)| word[at + 1..].to_owned());
