@@ -18,9 +18,9 @@ pub(super) enum Does {
 /// Commands, what their options do, and the options.
 ///
 /// `--long` stands also for its abbreviations and for `--long=value`; `-x` for any cluster with that letter; `-word`
-/// for itself; `-*text` for any cluster with that text; `key=` for what begins so; `word` for an operand; `+` for an operand that begins so; `+text` for one that
-/// contains it; `#2` for two operands or more; `#0` for none; `*` for the command whatever its options. A second word
-/// of the command is its first operand.
+/// for itself; `-*text` for any cluster with that text; `key=` for what begins so; `word` for an operand; `+` for an
+/// operand that begins so; `+text` for one that contains it; `#2` for two operands or more; `#0` for none; `*` for
+/// the command whatever its options. A second word of the command is its first operand.
 #[rustfmt::skip]
 pub(super) const GADGETS: &[(&str, Does, &str)] = &[
     // Finding and looking.

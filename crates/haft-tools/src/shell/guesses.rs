@@ -254,7 +254,7 @@ fn calls_unknown(command: &Command) -> bool {
 fn is_place(command: &Command, at: usize) -> bool {
     let before = command.words[at - 1].known().unwrap_or_default();
     let inside = command.tokens.get(at).and_then(|token| token.strip_prefix('"')?.strip_suffix('"'));
-    ["-B", "-S", "--build"].contains(&before) && inside.is_some_and(|inside| !inside.contains('"'))
+    ["-B", "-S", "--build"].contains(&before) && inside.is_some_and(|inside| !inside.contains(['"', '@']))
 }
 
 /// The name of a program that nobody here knows, and from which of its words on it may launch something.

@@ -369,6 +369,7 @@ pub(super) const DENIED: &[(&str, &[&str])] = &[
             "cmake \"$(echo -DCMAKE_C_COMPILER_LAUNCHER=r)m\" .",
             "cmake $Y .",
             "cmake -C$Y .",
+            "cmake -B \"$@\" .",
             "cmake -DRULE_LAUNCH_COMPILE=\"$Y\" .",
             "x='-DA=1 -DCMAKE_C_COMPILER=rm'; cmake $x .",
             "awk '/[]/\"]/{print \"rm x\" | \"sh\"}#\"' f",
