@@ -74,7 +74,7 @@ pub(super) fn told(ran: Ran, timeout: Duration, lacking: Vec<String>) -> Output 
     notes.extend(lacking);
     notes.extend(removed.iter().map(|path| {
         format!(
-            "{path} is protected: what the command made there was removed; if it is to be made, call again with writable: [{path:?}], and the user is asked"
+            "{path} is protected: what appeared there while the command ran was removed; if it is to be made, call again with writable: [{path:?}], and the user is asked"
         )
     }));
     notes.extend((removed_besides > 0).then(|| format!("{removed_besides} more were removed likewise")));
