@@ -33,7 +33,8 @@ pub(crate) enum HostError {
     #[error("it took longer than {} s and was stopped", .0.as_secs_f32())]
     TimedOut(Duration),
     /// It ran without listening.
-    #[error("it ran for {} s without a pause, as an endless loop does, and was stopped", .0.as_secs_f32())]
+    #[error("it ran for {} s without a pause, as an endless loop does, and was stopped; \
+             await what takes long (`exec` in place of `execSync`), or raise `plugins.busy_seconds` in haft.jsonc", .0.as_secs_f32())]
     Busy(Duration),
     /// The engine failed.
     #[error("{0}")]

@@ -19,7 +19,7 @@ use crate::error::Fault;
 use crate::words::Loaded;
 
 /// The form of what is kept. Another version of haft may find something else in the same file.
-const VERSION: &str = concat!("3 ", env!("CARGO_PKG_VERSION"));
+const VERSION: &str = concat!("4 ", env!("CARGO_PKG_VERSION"));
 /// What is kept is no longer than this; anything longer is not ours.
 const KEPT_BYTES_MAX: u64 = 64 << 20;
 /// A module is no larger than this, and there are no more of them.
@@ -34,7 +34,18 @@ pub(crate) struct Manifest {
     pub(crate) loaded: Loaded,
     /// What it was loaded with.
     pub(crate) engine: Engine,
+    /// Whether that was configured, so that nobody knows what trying would have found.
+    is_engine_configured: bool,
     stamps: Vec<Stamp>,
+}
+
+/// An engine, and how it came to be the one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Chosen {
+    /// The configuration names it.
+    Configured(Engine),
+    /// It is the first that could load the file.
+    Found(Engine),
 }
 
 /// By what a file is known again.
@@ -64,7 +75,7 @@ impl Eq for Settled {}
 
 impl Manifest {
     /// Takes down what was found out by loading a file, whose content was looked at before.
-    pub(crate) fn new(before: &Content, loaded: Loaded, engine: Engine) -> Option<Manifest> {
+    pub(crate) fn new(before: &Content, loaded: Loaded, engine: Chosen) -> Option<Manifest> {
         if loaded.modules.len() > MODULES_MAX {
             return None;
         }
@@ -72,7 +83,20 @@ impl Manifest {
         for module in loaded.modules.iter().filter(|module| **module != before.0.path) {
             stamps.push(Stamp::of(module)?);
         }
-        Some(Manifest { loaded, engine, stamps })
+        let (engine, is_engine_configured) = match engine {
+            Chosen::Configured(engine) => (engine, true),
+            Chosen::Found(engine) => (engine, false),
+        };
+        Some(Manifest { loaded, engine, is_engine_configured, stamps })
+    }
+
+    /// Whether its engine is the one that the file would be loaded with now.
+    fn is_of(&self, wanted: Option<Engine>) -> bool {
+        match wanted {
+            Some(wanted) => wanted == self.engine,
+            // The embedded engine is tried first.
+            None => !self.is_engine_configured || self.engine == Engine::Embedded,
+        }
     }
 
     /// Whether all of it is still so.
@@ -183,7 +207,7 @@ impl Kept {
     /// What was kept about a file, if it still holds.
     pub(crate) fn recall(&self, file: &CodeFile, wanted: Option<Engine>) -> Option<&Manifest> {
         let known = self.files.get(&key(file))?;
-        (wanted.is_none_or(|wanted| wanted == known.engine) && known.holds()).then_some(known)
+        (known.is_of(wanted) && known.holds()).then_some(known)
     }
 
     /// How a file failed, if it would fail in the same way again.
@@ -239,7 +263,7 @@ fn key(file: &CodeFile) -> String {
 mod tests {
     use std::time::SystemTime;
 
-    use super::{Content, Kept, Manifest, TICK};
+    use super::{Chosen, Content, Kept, Manifest, TICK};
     use crate::desk::Engine;
     use crate::discovery::{CodeFile, Owner, Role};
     use crate::words::Loaded;
@@ -254,7 +278,8 @@ mod tests {
         let file =
             CodeFile { path: entry.clone(), role: Role::Tools, owner: Owner::Person, options: Value::Null };
         let loaded = Loaded { modules: vec![entry.clone(), helper.clone()], ..Loaded::default() };
-        let manifest = Manifest::new(&Content::of(&entry).unwrap(), loaded, Engine::Embedded).unwrap();
+        let found = Chosen::Found(Engine::Embedded);
+        let manifest = Manifest::new(&Content::of(&entry).unwrap(), loaded, found).unwrap();
         let place = root.path().join("kept.json");
         let mut kept = Kept::read(&place);
         kept.keep([(&file, &manifest)]);
@@ -275,6 +300,28 @@ mod tests {
         assert!(kept.files.is_empty(), "what is kept of files that are gone would only grow");
         std::fs::write(&place, "not JSON").unwrap();
         assert_eq!(Kept::read(&place).recall(&file, None), None);
+    }
+
+    #[test]
+    fn an_engine_that_was_configured_counts_only_while_it_is() {
+        use Engine::{Embedded, Node};
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("a.ts");
+        std::fs::write(&path, "").unwrap();
+        let content = Content::of(&path).unwrap();
+        let file = CodeFile { path, role: Role::Tools, owner: Owner::Person, options: Value::Null };
+        for (engine, wanted, is_recalled) in [
+            (Chosen::Configured(Node), Some(Node), true),
+            (Chosen::Configured(Node), Some(Embedded), false),
+            (Chosen::Configured(Node), None, false),
+            (Chosen::Configured(Embedded), None, true),
+            (Chosen::Found(Node), None, true),
+            (Chosen::Found(Node), Some(Node), true),
+        ] {
+            let mut kept = Kept::default();
+            kept.keep([(&file, &Manifest::new(&content, Loaded::default(), engine).unwrap())]);
+            assert_eq!(kept.recall(&file, wanted).is_some(), is_recalled, "{engine:?} for {wanted:?}");
+        }
     }
 
     #[test]

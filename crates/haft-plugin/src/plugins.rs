@@ -180,7 +180,8 @@ impl Plugins {
             let names = offers::names(&served.file, &served.manifest.loaded);
             names.iter().flatten().any(|name| name.as_str() == tool)
         };
-        // Of several files with a tool of this name, the last one's is registered.
+        // Of several files with a tool of this name, the last one's counts. A tool of somebody else may still cover it, and
+        // the call may come to nothing: then the process has started for nothing, and has run nothing.
         let served = self.0.state().entries.iter().rev().filter_map(Entry::served).find(offers).cloned();
         if let Some(served) = served {
             served.expect();

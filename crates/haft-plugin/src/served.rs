@@ -13,7 +13,7 @@ use crate::discovery::{CodeFile, Role};
 use crate::error::{Fault, HostError};
 use crate::hooks::HookError;
 use crate::host::{Host, Launched, Patience};
-use crate::manifest::{Content, Manifest};
+use crate::manifest::{Chosen, Content, Manifest};
 use crate::offers;
 use crate::words::Loaded;
 
@@ -108,7 +108,8 @@ impl Served {
             let fault = match start(house, &file, launch(house, &file, *engine)).await {
                 Ok((host, loaded)) => {
                     let loaded = offers::usable(loaded);
-                    let manifest = Manifest::new(&content, loaded, *engine).ok_or_else(|| {
+                    let chosen = wanted.map_or(Chosen::Found(*engine), Chosen::Configured);
+                    let manifest = Manifest::new(&content, loaded, chosen).ok_or_else(|| {
                         Fault::new("a module that it imports went away while it was loaded, or is none")
                     })?;
                     return Ok(Served::new(house, file, manifest, Some(Arc::new(host))));

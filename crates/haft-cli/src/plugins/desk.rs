@@ -209,7 +209,9 @@ impl CliDesk {
             _ => self.terminal.verbose,
         };
         if is_told {
-            self.terminal.note(&format!("plugin: {}", haft::visible(&self.answering.credentials.hide(text))));
+            let lines = haft::visible_lines(&self.answering.credentials.hide(text));
+            // Each says whose it is: none is taken for haft's own.
+            lines.lines().for_each(|line| self.terminal.note(&format!("plugin: {line}")));
         }
     }
 

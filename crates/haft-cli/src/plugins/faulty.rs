@@ -1,4 +1,4 @@
-//! Files whose code could not be loaded, as the person at the terminal is told of them.
+//! Files whose code was not loaded, as the person at the terminal is told of them.
 
 use haft_plugin::{Fault, Outcome, Plugins, Report};
 
@@ -27,20 +27,23 @@ pub(crate) fn warn_of_faulty(setting: &Setting, plugins: &Plugins) {
     ));
 }
 
-/// Why there is no tool of a name, if the file that would bring it could not be loaded.
+/// Why there is no tool of a name, if the file that would bring it could not be loaded, or is not run.
 pub(crate) fn why_missing(setting: &Setting, plugins: &Plugins, tool: &str) -> Option<String> {
     plugins.reports().iter().find_map(|report| {
-        let fault = fault(report)?;
+        let why = match &report.outcome {
+            Outcome::Faulty(fault) => {
+                let why = haft::visible(&setting.config.without_secrets(&fault.message));
+                format!("could not be loaded: {why}; `haft tools check` says more")
+            }
+            Outcome::Untrusted => {
+                "is not run, since its directory is not trusted; look into it, then `haft trust`".to_owned()
+            }
+            Outcome::Served { .. } => return None,
+        };
         let stem = report.source.file_stem()?.to_str()?;
         let rest = tool.strip_prefix(stem)?;
         let is_its = rest.is_empty() || rest.starts_with('_');
-        is_its.then(|| {
-            let (file, why) = (
-                shown(setting, &report.source),
-                haft::visible(&setting.config.without_secrets(&fault.message)),
-            );
-            format!("{file} could not be loaded: {why}; `haft tools check` says more")
-        })
+        is_its.then(|| format!("{} {why}", shown(setting, &report.source)))
     })
 }
 

@@ -43,6 +43,23 @@ fn an_endless_loop() {
 }
 
 #[test]
+fn who_waits_for_a_program_on_the_spot_is_in_no_loop() {
+    let waits = "import { execSync } from 'node:child_process'\n\
+                 export default { description: 'd', args: {}, execute: async () => String(execSync('sleep 2; echo done')) }\n";
+    let place = beside(&[(".opencode/tool/waits.js", waits)]);
+    assert_eq!(output(&place, "waits", &json!({})).trim(), "done");
+}
+
+#[test]
+fn what_a_plugin_says_stands_on_lines_of_its_own() {
+    let says = "export default { description: 'd', args: {}, execute: async () => { console.error('one\\n\\x1b[31mtwo'); return '' } }";
+    let place = beside(&[(".opencode/tool/says.js", says)]);
+    let told = place.run(&["call", "says"]).err;
+    let lines: Vec<&str> = told.lines().filter(|line| line.starts_with("plugin: ")).collect();
+    assert_eq!(lines, ["plugin: one", "plugin: \\u{1b}[31mtwo"], "{told}");
+}
+
+#[test]
 fn a_call_that_never_answers() {
     let place = beside(&[(
         ".opencode/tool/wait.js",

@@ -96,6 +96,21 @@ fn a_file_that_hung_is_tried_again_when_it_has_changed_or_somebody_checks() {
 }
 
 #[test]
+fn an_engine_counts_only_while_it_is_configured() {
+    let place = trusted(&[(
+        ".opencode/tool/good.js",
+        "export default { description: 'd', args: {}, execute: async () => 'fine' }",
+    )]);
+    for (config, engine) in
+        [(r#"{ "plugins": { "engine": { "good.js": "node" } } }"#, "node"), ("{}", "embedded")]
+    {
+        place.global_config(config);
+        assert_eq!(output(&place, "good", &json!({})), "fine");
+        assert_eq!(crate::project::checked(&place, "good.js")["engine"], engine);
+    }
+}
+
+#[test]
 fn what_was_kept_and_is_torn_is_found_out_again() {
     let place = trusted(&[(".opencode/tool/marks.js", MARKS)]);
     assert!(names(&place).contains(&"marks".to_owned()));

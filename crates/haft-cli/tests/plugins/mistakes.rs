@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::project::{checked, names, output, trusted};
+use crate::project::{checked, names, output, trusted, untrusted};
 
 const GOOD: &str = "export default { description: 'd', args: {}, execute: async () => 'fine' }";
 
@@ -51,6 +51,17 @@ fn whoever_calls_a_tool_of_a_broken_file_is_told_which_file_it_is() {
         let hint = ran.err.lines().find(|line| line.contains("hint:")).unwrap_or_default();
         let names_it = hint.contains(".opencode/tool/syn.ts") && hint.contains("haft tools check");
         assert_eq!((ran.code, names_it), (7, is_its), "{args:?}: {}", ran.err);
+    }
+}
+
+#[test]
+fn whoever_calls_a_tool_of_an_untrusted_project_is_told_which_file_it_is() {
+    let place = untrusted(&[(".opencode/tool/mine.js", GOOD)]);
+    for args in [&["call", "mine"][..], &["tools", "show", "mine"]] {
+        let ran = place.run(args);
+        let hint = ran.err.lines().find(|line| line.contains("hint:")).unwrap_or_default();
+        let names_it = hint.contains(".opencode/tool/mine.js") && hint.contains("haft trust");
+        assert!(ran.code == 7 && names_it, "{args:?}: {}", ran.err);
     }
 }
 

@@ -225,6 +225,11 @@ fn readable(stack: &str) -> Option<String> {
     (!frames.is_empty()).then(|| frames.join("\n"))
 }
 
+/// A stack with the places of TypeScript put right, and nothing left out.
+pub(super) fn mapped_stack(stack: &str) -> String {
+    stack.lines().map(mapped).collect::<Vec<_>>().join("\n")
+}
+
 fn mapped(line: &str) -> String {
     let original = frame(line).and_then(|(file, row, column)| {
         let (new_row, new_column) = host().modules.borrow().original(file, row, column)?;

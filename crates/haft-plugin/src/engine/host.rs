@@ -61,6 +61,13 @@ impl Host {
         self.watch.should_interrupt()
     }
 
+    /// The same for code that waits for a program on the spot: it is not busy, and haft is told so when it asks.
+    pub(super) fn should_stop_waiting(&self) -> bool {
+        let is_over = self.should_interrupt();
+        self.inbox.pings().into_iter().for_each(|id| self.wire.done(id, "null"));
+        is_over
+    }
+
     pub(super) fn intrinsics(&self) -> &Intrinsics {
         self.intrinsics.get().expect("the realm is set up before any code runs")
     }

@@ -138,6 +138,19 @@ impl Inbox {
         aborts
     }
 
+    /// Takes the questions whether anybody still listens that have been heard, out of turn.
+    pub(super) fn pings(&self) -> Vec<u64> {
+        let mut pings = Vec::new();
+        self.kept.borrow_mut().retain(|event| match event {
+            Event::Incoming(Ok(Incoming::Order(Order::Ping { id }))) => {
+                pings.push(*id);
+                false
+            }
+            Event::Incoming(_) | Event::Closed | Event::Child(_) => true,
+        });
+        pings
+    }
+
     /// Hears what haft has said, if that was not done just now. Called by the engine while it runs code.
     pub(super) fn listen(&self) {
         if self.listened.get().elapsed() >= LISTENING {

@@ -69,6 +69,7 @@ ops! {
     system::now as "now",
     system::hrtime as "hrtime",
     system::log as "log",
+    system::map_stack as "mapStack",
     crypto::random_bytes as "randomBytes",
     crypto::uuid as "uuid",
     crypto::hash as "hash",

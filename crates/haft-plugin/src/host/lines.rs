@@ -7,7 +7,7 @@ const LINES_MAX: usize = 200;
 const BYTES_MAX: usize = 256 << 10;
 const WHILE: Duration = Duration::from_secs(10);
 
-/// So much of one line is shown.
+/// So much is shown of what is said at once.
 const LINE_BYTES_MAX: usize = 64 << 10;
 
 /// Counts the lines of one host.
@@ -29,8 +29,9 @@ pub(super) struct LeftOut {
 }
 
 impl Lines {
-    /// Whether a line is told that is said now, and what is to be told before it.
-    pub(super) fn take(&mut self, now: Instant, level: &str, bytes: usize) -> (Option<LeftOut>, bool) {
+    /// Whether a text is told that is said now, and what is to be told before it.
+    pub(super) fn take(&mut self, now: Instant, level: &str, text: &str) -> (Option<LeftOut>, bool) {
+        let lines = text.lines().count().max(1);
         let is_over = self.began.is_none_or(|began| now.duration_since(began) >= WHILE);
         let before = is_over.then(|| self.rest()).flatten();
         if is_over {
@@ -38,10 +39,10 @@ impl Lines {
         }
         let is_told = self.lines < LINES_MAX && self.bytes < BYTES_MAX;
         if is_told {
-            self.lines += 1;
-            self.bytes += bytes;
+            self.lines += lines;
+            self.bytes += text.len();
         } else {
-            self.left_out.lines += 1;
+            self.left_out.lines += lines;
             self.left_out.matters |= matches!(level, "warn" | "error");
         }
         (before, is_told)
@@ -53,14 +54,16 @@ impl Lines {
     }
 }
 
-/// A line that is not too long to be shown.
-pub(super) fn cut(mut line: String) -> String {
-    if line.len() > LINE_BYTES_MAX {
-        let bytes = line.len();
-        line.truncate(line.floor_char_boundary(LINE_BYTES_MAX));
-        line.push_str(&format!("… ({bytes} bytes)"));
+/// A text that is not too long to be shown, in bytes and in lines.
+pub(super) fn cut(mut text: String) -> String {
+    let bytes = text.len();
+    let beyond = text.match_indices('\n').nth(LINES_MAX - 1).map_or(bytes, |(at, _)| at);
+    let end = text.floor_char_boundary(beyond.min(LINE_BYTES_MAX));
+    if end < bytes {
+        text.truncate(end);
+        text.push_str(&format!("… ({bytes} bytes)"));
     }
-    line
+    text
 }
 
 impl LeftOut {
@@ -89,17 +92,17 @@ mod tests {
         let mut lines = Lines::default();
         let began = Instant::now();
         for _ in 0..LINES_MAX {
-            assert_eq!(lines.take(began, "error", 10), (None, true));
+            assert_eq!(lines.take(began, "error", "x"), (None, true));
         }
         for _ in 0..3 {
-            assert_eq!(lines.take(began, "info", 10), (None, false));
+            assert_eq!(lines.take(began, "info", "x"), (None, false));
         }
-        let (before, is_told) = lines.take(began + WHILE, "info", 10);
+        let (before, is_told) = lines.take(began + WHILE, "info", "x");
         let before = before.unwrap();
         let words = before.words("/a/b.ts");
         assert!(is_told && words.starts_with("3 lines were left out of /a/b.ts"), "{words}");
         assert_eq!(before.level(), "info", "what matters was told");
-        assert_eq!(lines.take(began + WHILE, "info", 10), (None, true));
+        assert_eq!(lines.take(began + WHILE, "info", "x"), (None, true));
         assert_eq!(lines.rest(), None);
     }
 
@@ -114,8 +117,20 @@ mod tests {
     fn a_few_long_lines_are_too_much_too() {
         let mut lines = Lines::default();
         let now = Instant::now();
-        assert_eq!(lines.take(now, "info", BYTES_MAX), (None, true));
-        assert_eq!(lines.take(now, "warn", 1), (None, false));
+        assert_eq!(lines.take(now, "info", &"x".repeat(BYTES_MAX)), (None, true));
+        assert_eq!(lines.take(now, "warn", "x"), (None, false));
         assert_eq!(lines.rest().map(|left_out| (left_out.lines, left_out.level())), Some((1, "warn")));
+    }
+
+    #[test]
+    fn a_text_counts_as_many_lines_as_it_has() {
+        let many = cut("x\n".repeat(LINES_MAX + 50));
+        assert_eq!(many.lines().count(), LINES_MAX);
+        assert!(many.ends_with("x… (500 bytes)"), "{many}");
+        let mut lines = Lines::default();
+        let now = Instant::now();
+        assert_eq!(lines.take(now, "info", &many), (None, true));
+        assert_eq!(lines.take(now, "info", "x\ny"), (None, false));
+        assert_eq!(lines.rest().map(|left_out| left_out.lines), Some(2));
     }
 }

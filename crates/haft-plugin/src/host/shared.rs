@@ -336,7 +336,7 @@ impl Shared {
         let (said, context) = match said {
             Said::Log { level, text } => {
                 let text = cut(text);
-                let (before, is_told) = self.lines().take(std::time::Instant::now(), &level, text.len());
+                let (before, is_told) = self.lines().take(std::time::Instant::now(), &level, &text);
                 self.tell_left_out(before);
                 if is_told {
                     self.log(&level, text);

@@ -77,6 +77,28 @@ fn a_program_that_is_waited_for_on_the_spot_ends_with_its_call() {
 }
 
 #[test]
+fn code_that_waits_for_a_program_on_the_spot_says_that_it_listens() {
+    // Nothing is heard of the second, though it has not ended.
+    for stdio in ["pipe", "ignore"] {
+        let body = format!(
+            "const {{ execFileSync }} = await import('node:child_process'); console.log('ready'); execFileSync('sleep', ['1000'], {{ stdio: '{stdio}' }}); return ''"
+        );
+        let mut host = Host::tool(&execute(&body));
+        let id = host.begin("default", json!({}));
+        host.until(|line| line["text"] == "ready");
+        assert_eq!(host.order(json!({ "do": "ping" }))["ok"], json!(null), "{stdio}");
+        host.abort(id);
+        assert_eq!(host.answer_to(id)["error"]["name"], "AbortError", "{stdio}");
+    }
+}
+
+#[test]
+fn a_program_that_is_silent_is_waited_for_and_ends_in_time() {
+    let body = "const { spawnSync } = await import('node:child_process'); const silent = spawnSync('sh', ['-c', 'exec >&- 2>&-; sleep 0.1; exit 3']); const late = spawnSync('sleep', ['1000'], { stdio: 'ignore', timeout: 10 }); return `${silent.status} ${late.error.code}`";
+    assert_eq!(Host::tool(&execute(body)).output(json!({})), "3 ETIMEDOUT");
+}
+
+#[test]
 fn the_host_ends_with_haft_whatever_its_code_does() {
     let mut host = Host::tool(&execute(
         "const { spawn } = await import('node:child_process'); const child = spawn('sleep', ['1000']); console.log('pid ' + child.pid); for (;;);",

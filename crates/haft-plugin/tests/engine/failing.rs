@@ -60,6 +60,16 @@ fn rejections_that_nobody_hears_become_lines_of_the_log() {
 }
 
 #[test]
+fn what_nobody_catches_is_told_with_lines_of_the_source() {
+    let text = "interface Long {\n  a: string\n}\nexport default {\n  description: '',\n  async execute() {\n    setTimeout(() => {\n      throw new Error('timer')\n    }, 1)\n    console.error(new Error('shown'))\n    await new Promise((done) => setTimeout(done, 20))\n    return ''\n  },\n}\n";
+    let mut host = Host::tool(text);
+    host.output(json!({}));
+    let (logs, file) = (host.logs(), host.text("tool.ts"));
+    assert!(logs.contains("Uncaught Error: timer") && logs.contains(&format!("{file}:8:")), "{logs}");
+    assert!(logs.contains(&format!("{file}:10:")), "{logs}");
+}
+
+#[test]
 fn a_listener_for_rejections_hears_them_instead() {
     let text = "import process from 'node:process'\nprocess.on('unhandledRejection', (reason: any) => console.log('heard ' + reason.message))\nexport default { description: '', execute: async () => { Promise.reject(new Error('lost')); return 'fine' } }";
     let mut host = Host::tool(text);

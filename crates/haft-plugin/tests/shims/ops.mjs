@@ -99,6 +99,7 @@ export function nodeOps({ internal, files }) {
     now: () => performance.timeOrigin + performance.now(),
     hrtime: () => Number(process.hrtime.bigint()) / 1e6,
     log: (level, text) => ops.logged.push([level, text]),
+    mapStack: (stack) => stack,
     logged: [],
     randomBytes: (n) => exact(Buffer.from(crypto.randomBytes(n))),
     uuid: () => crypto.randomUUID(),

@@ -1,10 +1,11 @@
 // Errors as `inspect` shows them. QuickJS keeps only the frames in `stack`, V8 also "Name: message"; both
-// must read the same.
+// must read the same, in places of the source.
+import { mapStack } from "haft:ops";
 
 // The stack with its first line, whatever the engine left in it.
 export function fullStack(error) {
   const head = headOf(error);
-  const stack = typeof error.stack === "string" ? error.stack : "";
+  const stack = typeof error.stack === "string" ? mapStack(error.stack) : "";
   if (!stack) return head;
   if (/^\s*at /.test(stack)) return `${head}\n${stack.trimEnd()}`;
   const name = error.name || error.constructor?.name || "Error";

@@ -8,14 +8,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rquickjs::prelude::Opt;
 use rquickjs::{Ctx, Object, Promise, Result, Value};
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
+use rustix::process::{Pid, Signal};
 
 use super::super::host::{Counter, Deferred, host};
 use super::super::inbox::Post;
 use super::super::turn::Event;
 use super::bytes::{Bytes, Nullable, buffer};
 use super::errors;
-use super::processes::{Program, signal_group, signal_named, signal_of, unknown_signal};
+use super::processes::{Program, await_end, signal_group, signal_named, signal_of, unknown_signal};
 
 /// What a stream gives at once.
 const CHUNK_BYTES: usize = 64 << 10;
@@ -128,11 +128,7 @@ pub(super) fn spawn<'js>(ctx: Ctx<'js>, options: Object<'js>) -> Result<Object<'
     };
     children.running.insert(id, running);
     thread(move || {
-        if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
-            // The child stays until it is waited for, so that its number is nobody else's meanwhile.
-            let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-            while let Err(rustix::io::Errno::INTR) = rustix::process::waitid(WaitId::Pid(pid), options) {}
-        }
+        await_end(pid);
         let _ = events.send(Event::Child(ChildEvent { id, news: News::Ended }));
     });
     let spawned = Object::new(ctx)?;

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use rquickjs::{Ctx, Object, Result, Value};
-use rustix::process::{Pid, Signal};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 
 use super::super::host::host;
 use super::bytes::{Bytes, Nullable, buffer};
@@ -130,7 +130,7 @@ pub(super) fn spawn_sync<'js>(ctx: Ctx<'js>, options: Object<'js>) -> Result<Obj
     };
     let pid = child.id();
     let running = Running::watch(&mut child, input, limit);
-    let end = running.wait(pid, deadline, signal);
+    let end = running.wait(&mut child, deadline, signal);
     let status = child.wait();
     group_ended(pid);
     if matches!(end.why, Why::Aborted) {
@@ -190,7 +190,10 @@ impl Running {
         Running { heard }
     }
 
-    fn wait(self, pid: u32, deadline: Option<Instant>, signal: Signal) -> End {
+    /// Waits until nothing more is heard of a program and it has ended.
+    fn wait(mut self, child: &mut Child, deadline: Option<Instant>, signal: Signal) -> End {
+        let pid = child.id();
+        let mut is_silent = false;
         let mut streams = Streams::default();
         let mut why = Why::Ended;
         let mut ending: Option<Instant> = None;
@@ -207,7 +210,14 @@ impl Running {
                 }
                 Ok((false, chunk)) => streams.out.extend(chunk),
                 Ok((true, chunk)) => streams.err.extend(chunk),
-                Err(RecvTimeoutError::Disconnected) => return End { streams, why },
+                Err(RecvTimeoutError::Disconnected) if is_silent || has_ended(child) => {
+                    return End { streams, why };
+                }
+                // It writes where nobody reads, or has closed what it could write to.
+                Err(RecvTimeoutError::Disconnected) => {
+                    is_silent = true;
+                    self.heard = until_end(pid);
+                }
                 Err(RecvTimeoutError::Timeout) => {}
             }
             if ending.is_none() && deadline.is_some_and(|deadline| Instant::now() >= deadline) {
@@ -215,7 +225,7 @@ impl Running {
                 ending = Some(Instant::now());
                 signal_group(pid, signal);
             }
-            if ending.is_none() && host().should_interrupt() {
+            if ending.is_none() && host().should_stop_waiting() {
                 why = Why::Aborted;
                 ending = Some(Instant::now());
                 signal_group(pid, Signal::KILL);
@@ -224,6 +234,30 @@ impl Running {
                 signal_group(pid, Signal::KILL);
             }
         }
+    }
+}
+
+fn has_ended(child: &mut Child) -> bool {
+    // One that cannot be asked about is not waited for either.
+    !matches!(child.try_wait(), Ok(None))
+}
+
+/// Gives nothing, and is over when a program has ended.
+fn until_end(pid: u32) -> Receiver<(bool, Vec<u8>)> {
+    let (sender, ended) = channel();
+    std::thread::spawn(move || {
+        await_end(pid);
+        drop(sender);
+    });
+    ended
+}
+
+/// Waits for the end of a program. It stays until somebody takes note of that, so that its number is nobody else's
+/// meanwhile.
+pub(super) fn await_end(pid: u32) {
+    if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        while let Err(rustix::io::Errno::INTR) = rustix::process::waitid(WaitId::Pid(pid), options) {}
     }
 }
 

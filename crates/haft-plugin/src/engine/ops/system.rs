@@ -143,6 +143,11 @@ pub(super) fn hrtime() -> f64 {
     host().started.elapsed().as_secs_f64() * 1000.0
 }
 
+/// A stack as it is in the person's files.
+pub(super) fn map_stack(stack: String) -> String {
+    super::super::failure::mapped_stack(&stack)
+}
+
 pub(super) fn log(level: String, text: String) {
     let level = match level.as_str() {
         known @ ("debug" | "info" | "notice" | "warn" | "error") => known,
