@@ -38,6 +38,8 @@ const TOLD_AT_ONCE_MAX: usize = OUTBOX_MAX / 2;
 /// A host has so long to do something about what it was told, when the end comes; how often that is looked at.
 const TOLD_MAX: Duration = Duration::from_secs(2);
 const LOOKING: Duration = Duration::from_millis(2);
+/// Why it is ended when all is done.
+const UNNEEDED: &str = "nobody needs it any more";
 /// How often a host that works is asked whether it still listens.
 const PULSE: Duration = Duration::from_millis(500);
 
@@ -208,12 +210,15 @@ impl Host {
         self.shared.give_up(Duration::ZERO, "at the end");
         self.shared.log_left_out();
         self.shared.outbox().take();
+        // As long as anything of it is there, what must not appear in the project is taken away, whoever makes it.
+        let shared = self.shared.clone();
+        let _ended = tokio::task::spawn_blocking(move || shared.end(UNNEEDED.to_owned())).await;
     }
 }
 
 impl Drop for Host {
     fn drop(&mut self) {
-        self.shared.end("nobody needs it any more".to_owned());
+        self.shared.end(UNNEEDED.to_owned());
         self.hearing.abort();
     }
 }

@@ -90,6 +90,20 @@ fn what_a_tool_left_running_ends_with_the_call() {
 }
 
 #[test]
+fn when_haft_has_ended_nothing_of_a_plugin_is_left_that_could_take_something_away() {
+    let tool = "export default { description: 'd', args: {}, execute: async () => 'done' }\n";
+    let place = trusted(&[(".opencode/tool/quick.js", tool)]);
+    for _ in 0..10 {
+        assert_eq!(output(&place, "quick", &json!({})), "done");
+        assert!(working_in(&place.ws()).is_empty(), "at once");
+        // It is the person's own by now.
+        place.file(".mcp.json", "{}");
+        assert_eq!(place.read(".mcp.json"), "{}");
+        std::fs::remove_file(place.ws().join(".mcp.json")).unwrap();
+    }
+}
+
+#[test]
 fn a_process_that_was_started_ahead_goes_with_a_call_that_has_no_use_for_it() {
     let tool = "import fs from 'node:fs'\nimport { tool } from '@opencode-ai/plugin'\nfs.appendFileSync('ran', 'x')\n\
                 export default tool({ description: 'd', args: { n: tool.schema.number() }, execute: async () => 'done' })\n";

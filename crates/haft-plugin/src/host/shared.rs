@@ -379,9 +379,12 @@ impl Shared {
 
     /// Kills it, with everything it started. Whoever waits for it is told why.
     pub(super) fn end(&self, why: String) {
-        let holds = self.holds.lock().unwrap_or_else(PoisonError::into_inner).take();
-        // One that never ran has said nothing itself.
-        let why = holds.and_then(|holds| holds.end()).unwrap_or(why);
+        let why = {
+            // Held to the end: whoever comes second waits until nothing of it is left, too.
+            let mut holds = self.holds.lock().unwrap_or_else(PoisonError::into_inner);
+            // One that never ran has said nothing itself.
+            holds.take().and_then(|holds| holds.end()).unwrap_or(why)
+        };
         let words = self.words.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let words = String::from_utf8_lossy(&words);
         // Node says why before it shows where.

@@ -13,7 +13,7 @@ use crate::process::{ProfileName, own_profile};
 
 /// How long a supervisor may take to end what a host has started, and how often it is looked at meanwhile.
 const ENDING_MAX: Duration = Duration::from_secs(5);
-const LOOKING: Duration = Duration::from_millis(1);
+const LOOKING: Duration = Duration::from_micros(200);
 
 /// A program that is to serve the code of a plugin.
 #[derive(Debug, Clone, PartialEq, Eq)]
