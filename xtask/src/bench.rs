@@ -27,6 +27,8 @@ pub(crate) enum Part {
     Core,
     /// Searching, reading and editing files, against their peers.
     Files,
+    /// Only what changes files.
+    Edits,
     /// Commands: starting, confining and hearing them.
     Shell,
     /// Conversations: a call in one, against other agents; a long one; very many at once.
@@ -44,6 +46,7 @@ pub(crate) fn run(part: Part) -> Result<()> {
     match part {
         Part::Core => core(),
         Part::Files => files::run(),
+        Part::Edits => files::edits(),
         Part::Shell => shell::run(),
         Part::Sessions => sessions::run(),
         Part::Web => web::run(),

@@ -18,6 +18,7 @@ usage: cargo xtask COMMAND
   test [--fast]  everything that must pass; --fast leaves out check, doc tests and shuttle
   bench          how fast and how large; asserts nothing
   bench files    searching, reading and editing against ripgrep, fd, sed and bare writing; asserts nothing
+  bench edits    only editing against bare writing; asserts nothing
   bench shell    starting, confining and hearing commands; asserts nothing
   bench sessions a call in a session against opencode and Codex; long and many sessions; asserts nothing
   bench web      pages to Markdown against turndown; asserts nothing
@@ -39,6 +40,7 @@ fn main() -> ExitCode {
         ["bench", "lsp"] => bench::run(bench::Part::Lsp),
         ["bench", "plugins"] => bench::run(bench::Part::Plugins),
         ["bench", "files"] => bench::run(bench::Part::Files),
+        ["bench", "edits"] => bench::run(bench::Part::Edits),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             return ExitCode::SUCCESS;

@@ -23,6 +23,7 @@ mod guarded;
 mod hooks_path;
 mod image;
 mod ignored;
+mod last_written;
 mod lead;
 mod left;
 mod linked;
@@ -71,6 +72,7 @@ pub use walk::{Tree, TreeSpec};
 
 use haft::Action;
 use haft::permission::Question;
+use last_written::LastWritten;
 use protected::Protection;
 pub(crate) use root::Root;
 
@@ -94,6 +96,7 @@ struct Shared {
     guarding: Guarding,
     /// One commit at a time: what a commit compared is what it replaces.
     commits: Mutex<()>,
+    last_written: LastWritten,
     /// One change at a time, from writing it to knowing that it was seen.
     changes: tokio::sync::Mutex<()>,
 }
@@ -120,6 +123,7 @@ impl Workspace {
             lent: Vec::new(),
             guarding: Guarding::default(),
             commits: Mutex::new(()),
+            last_written: LastWritten::default(),
             changes: tokio::sync::Mutex::new(()),
         })))
     }

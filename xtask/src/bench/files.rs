@@ -33,7 +33,13 @@ pub(super) fn run() -> Result<()> {
     let scratch = Scratch::within(&kept)?;
     searching::run(&programs, &tree, &scratch.0)?;
     changing::read(&programs, &tree::large(&kept)?)?;
-    changing::edit(&programs, &scratch.0)
+    changing::edit(&programs.settler, &scratch.0)
+}
+
+/// Only what changes files, which needs no peers and little time.
+pub(super) fn edits() -> Result<()> {
+    let (settler, kept) = Program::built()?;
+    changing::edit(&settler, &Scratch::within(&kept)?.0)
 }
 
 impl Programs {

@@ -238,6 +238,10 @@ impl Workspace {
                 }
             }
             committed?;
+            files
+                .iter()
+                .filter_map(FileChange::after)
+                .for_each(|image| workspace.0.last_written.remember(image));
             let changed = |file: FileChange| {
                 let digest = file.after.as_ref().and_then(|image| Digest::parse(&image.digest));
                 Changed { place: file.place, digest }

@@ -15,7 +15,7 @@ use super::attributes;
 use super::digest::Digest;
 use super::draft::check_replaceable;
 use super::error::WorkspaceError;
-use super::file::LOOK;
+use super::file::{LOOK, read_without_a_trace};
 use super::lock::lock;
 use super::readied::Ready;
 use super::root::{Made, Root};
@@ -176,6 +176,7 @@ impl<'a> Slot<'a> {
             return Err(WorkspaceError::Changed { path: path() });
         }
         check_replaceable(&self.entry.shown, &stat)?;
+        read_without_a_trace(&file);
         let is_planned_on = self.entry.before.is_some();
         if is_planned_on { Ok(Some((file, stat))) } else { Err(WorkspaceError::Changed { path: path() }) }
     }

@@ -18,8 +18,9 @@ use super::change::FileChange;
 use super::diff::{DIFF_BYTES_MAX, difference};
 use super::digest::Digest;
 use super::error::WorkspaceError;
-use super::file::Found;
+use super::file::{Found, read_without_a_trace};
 use super::image::{self, OnDisk, from_start};
+use super::last_written::LastWritten;
 use super::place::{Kind, Place};
 use super::protected::Protection;
 use crate::blocking::blocking;
@@ -79,7 +80,7 @@ impl Workspace {
         let standing = match self.open_place(&place)? {
             Found::File(file, stat) => {
                 check_replaceable(&place.shown(), &stat)?;
-                Some(stand(&place, file.into_file(), &stat, hold.bytes())?)
+                Some(stand(&place, file.into_file(), &stat, hold.bytes(), &self.0.last_written)?)
             }
             Found::Directory(_) => return Err(WorkspaceError::Directory { path: place.shown() }),
             Found::Missing if is_of_the_kernel(place.real()) => {
@@ -189,14 +190,21 @@ pub(super) fn check_replaceable(shown: &str, stat: &Stat) -> Result<(), Workspac
 }
 
 /// The image of what stands there, with its content in memory up to a size, and how its text is written.
-fn stand(place: &Place, file: File, stat: &Stat, kept: usize) -> Result<(Image, Encoding), WorkspaceError> {
+fn stand(
+    place: &Place,
+    file: File,
+    stat: &Stat,
+    kept: usize,
+    last_written: &LastWritten,
+) -> Result<(Image, Encoding), WorkspaceError> {
     let read = move || {
+        read_without_a_trace(&file);
         let attributes = Some(attributes::of(&file, stat)?);
         let mut head = Vec::with_capacity(usize::try_from(stat.st_size).unwrap_or(0).min(kept) + 1);
         // Just opened, so it stands at its start; read as it is, the buffer need not be cleared first.
         (&file).take(kept as u64 + 1).read_to_end(&mut head)?;
         if head.len() <= kept {
-            let (image, encoding) = imaged(head);
+            let (image, encoding) = imaged(head, last_written);
             return Ok((Image { attributes, ..image }, encoding));
         }
         let is_marked = head.starts_with(BOM.as_bytes());
@@ -210,17 +218,18 @@ fn stand(place: &Place, file: File, stat: &Stat, kept: usize) -> Result<(Image, 
 }
 
 /// The image of a content, and how its text is written. What is UTF-8 is looked through once.
-fn imaged(content: Vec<u8>) -> (Image, Encoding) {
+fn imaged(content: Vec<u8>, last_written: &LastWritten) -> (Image, Encoding) {
+    let digest = last_written.digest(&content);
     let bytes = match String::from_utf8(content) {
         Ok(text) => match recognize_utf_8(&text) {
-            encoding if encoding.is_utf_8() => return (image::of_text(text), encoding),
+            encoding if encoding.is_utf_8() => return (image::digested(digest, text), encoding),
             _ => text.into_bytes(),
         },
         Err(error) => error.into_bytes(),
     };
     // What is no text has no encoding; a text that takes its place is UTF-8.
     let encoding = view(&bytes).map_or(Encoding::UTF_8, |(_, encoding)| encoding);
-    (image::of_bytes(bytes), encoding)
+    (image::digested(digest, bytes), encoding)
 }
 
 /// How many directories right above a path are missing.

@@ -106,6 +106,15 @@ fn open(root: &Root, relative: &Path, place: &Place) -> Result<Found, WorkspaceE
     }
 }
 
+/// Has the time of reading a file not noted, where the file is the person's own. To note it is a change of the disk, which
+/// waits for others.
+pub(super) fn read_without_a_trace(file: &File) {
+    #[cfg(target_os = "linux")]
+    rustix::fs::fcntl_setfl(file, LOOK | OFlags::NOATIME).ok();
+    #[cfg(not(target_os = "linux"))]
+    let _noted = file;
+}
+
 /// Whether a file is an interface of the kernel. The file system it lies on tells also where it is mounted elsewhere.
 pub(crate) fn is_of_the_kernel(real: &Path, fd: impl AsFd) -> bool {
     is_in_a_tree_of_the_kernel(real) || lies_on_kernel_file_system(fd)

@@ -11,22 +11,18 @@ use super::digest::Digest;
 
 /// The image of a file that is to hold these bytes.
 pub(crate) fn of_bytes(bytes: Vec<u8>) -> Image {
-    Image {
-        digest: Digest::of(&bytes).to_string(),
-        bytes: bytes.len() as u64,
-        attributes: None,
-        content: Some(Arc::new(bytes)),
-    }
+    digested(Digest::of(&bytes).to_string(), bytes)
 }
 
 /// The image of a file that is to hold this text in UTF-8. It is not looked through again to know that.
 pub(crate) fn of_text(text: String) -> Image {
-    Image {
-        digest: Digest::of(text.as_bytes()).to_string(),
-        bytes: text.len() as u64,
-        attributes: None,
-        content: Some(Arc::new(text)),
-    }
+    digested(Digest::of(text.as_bytes()).to_string(), text)
+}
+
+/// The image of a content whose digest is known.
+pub(super) fn digested(digest: String, content: impl Reopen + AsRef<[u8]> + 'static) -> Image {
+    let bytes = content.as_ref().len() as u64;
+    Image { digest, bytes, attributes: None, content: Some(Arc::new(content)) }
 }
 
 /// The text of an image, where it is in memory and known to be UTF-8.

@@ -12,6 +12,7 @@ use super::Programs;
 use super::searching::timed;
 use crate::bench::contest::{Contestant, compete};
 use crate::bench::disk;
+use crate::bench::settler::Program;
 
 const RUNS: usize = 9;
 const EDITS: usize = 31;
@@ -74,7 +75,7 @@ fn evict(file: &Path) -> Result<()> {
 }
 
 /// An exact match in a file of one mebibyte, with everything recorded on disk.
-pub(super) fn edit(programs: &Programs, scratch: &Path) -> Result<()> {
+pub(super) fn edit(program: &Program, scratch: &Path) -> Result<()> {
     let directory = scratch.join("edited");
     fs::create_dir_all(&directory)?;
     let bare = directory.join("bare.rs");
@@ -93,10 +94,10 @@ pub(super) fn edit(programs: &Programs, scratch: &Path) -> Result<()> {
         })
     };
     let counted = edits(directory.join("counted.rs"))?;
-    let work = disk::counted(&programs.settler, &scratch.join("counted"), &directory, "edit", counted)?;
+    let work = disk::counted(program, &scratch.join("counted"), &directory, "edit", counted)?;
     println!("\nediting 1 MiB, median (p10–p90) of {EDITS} runs, milliseconds");
     println!("one edit writes {work}; the bare one as much");
-    let mut settler = programs.settler.storing(&scratch.join("kept")).start(&directory)?;
+    let mut settler = program.storing(&scratch.join("kept")).start(&directory)?;
     let mut next = edits(directory.join("file.rs"))?;
     let mut written = 0;
     let contestants: [Contestant<'_>; 2] = [
@@ -117,11 +118,11 @@ pub(super) fn edit(programs: &Programs, scratch: &Path) -> Result<()> {
     println!("{:24}{:>22}{:>22}{:>8}", "", "haft, settled", "bare", "ratio");
     let ratio = haft.median / plain.median;
     println!("{:24}{:>22}{:>22}{ratio:>8.2}", "edit, exact match", haft.to_string(), plain.to_string());
-    misses(programs, scratch)
+    misses(program, scratch)
 }
 
 /// The price of finding nothing, and of saying what comes nearest.
-fn misses(programs: &Programs, scratch: &Path) -> Result<()> {
+fn misses(program: &Program, scratch: &Path) -> Result<()> {
     println!("\nan edit that matches nowhere, median (p10–p90) of {MISSES} runs, milliseconds");
     let directory = scratch.join("missed");
     fs::create_dir_all(&directory)?;
@@ -133,7 +134,7 @@ fn misses(programs: &Programs, scratch: &Path) -> Result<()> {
         let old =
             "    let valu_500 = parse(tokn_15);\n    let nothing = here;\n    let valu_502 = parse(tokn_17);";
         let input = json!({"filePath": file, "oldString": old, "newString": "x"});
-        let mut settler = programs.settler.start(&directory)?;
+        let mut settler = program.start(&directory)?;
         let [missed] = compete(
             MISSES,
             [Box::new(|| {
