@@ -58,6 +58,7 @@ pub(crate) fn processes(setting: &Setting) -> Result<Processes, Failure> {
     processes.shell = shell(setting)?;
     processes.home = setting.env.home();
     processes.hidden = setting.paths.own().to_vec();
+    processes.custody = Some(setting.paths.custody());
     processes.believed = setting.trusted.directories().cloned().collect();
     processes.configuration = setting.paths.configuration();
     processes.own_programs = match setting.trusted.is_everything() {

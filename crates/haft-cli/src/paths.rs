@@ -37,6 +37,11 @@ impl Paths {
         self.cache.join("plugins")
     }
 
+    /// Where that is kept which was taken away from protected paths, and who was let write there.
+    pub(crate) fn custody(&self) -> PathBuf {
+        self.data.join("custody")
+    }
+
     /// Where git looks for what is configured for every repository.
     pub(crate) fn of_git(&self, env: &Env) -> Vec<PathBuf> {
         let system = env.absolute("GIT_CONFIG_SYSTEM").unwrap_or_else(|| PathBuf::from("/etc/gitconfig"));

@@ -155,6 +155,7 @@ impl Setting {
             configuration,
             of_git: self.paths.of_git(&self.env),
             believed: self.trusted.directories().cloned().collect(),
+            custody: Some(self.paths.custody()),
         }
     }
 

@@ -32,6 +32,27 @@ impl Beside {
     }
 }
 
+/// Nothing is watched, so nobody needs to hear of it.
+#[derive(Debug)]
+pub struct Vouching(());
+
+impl Vouching {
+    /// Says nothing.
+    pub fn begin(_custody: &Path, _paths: Vec<PathBuf>) -> io::Result<Vouching> {
+        Ok(Vouching(()))
+    }
+
+    /// Says nothing.
+    pub fn finish(self, _files: &[(PathBuf, blake3::Hash)]) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// There is nothing.
+pub fn taken(_custody: &Path) -> Vec<PathBuf> {
+    Vec::new()
+}
+
 /// There is none.
 pub(crate) struct Helpers;
 

@@ -38,6 +38,9 @@ pub struct Profile {
     pub limits: Limits,
     /// Whether standard input is a terminal that the command is to control.
     pub terminal: bool,
+    /// A directory that the command cannot reach, where that is kept which is taken away from protected paths, and where
+    /// it stands who was let write there ([`Vouching`](crate::Vouching)). Without one, what is taken away is gone.
+    pub custody: Option<PathBuf>,
 }
 
 /// Whether a profile confines.
@@ -66,7 +69,7 @@ pub enum Absent {
     Mask,
     /// As `Mask`, but only where the directory above exists: a new repository may be made, an old one not changed.
     MaskWithin,
-    /// Whatever the command puts there is removed within moments, and when it has ended at the latest. Nothing
+    /// Whatever the command puts there is taken away within moments, and when it has ended at the latest. Nothing
     /// stands there meanwhile, neither for the command nor on the host; but the kernel does not prevent the attempt.
     Remove,
     /// The path is that of a `HEAD`, there or not, by which git knows a repository. It may be changed, but the directory
@@ -166,6 +169,7 @@ impl Profile {
             caches: None,
             limits: Limits::default(),
             terminal: false,
+            custody: None,
         }
     }
 

@@ -9,7 +9,7 @@ use crate::SandboxError;
 use crate::os;
 use crate::profile::{Access, Network, Profile};
 use crate::report::{Level, Mechanism, Report, State};
-use crate::spec::{Failure, Heard, Program, Spec};
+use crate::spec::{Failure, Heard, Program, Removed, Spec};
 
 /// The longest argument or variable that the kernel hands to a program, with its end.
 const TEXT_BYTES_MAX: usize = 128 << 10;
@@ -260,8 +260,9 @@ impl Watch {
 /// What there is to say about a command that was run, besides its status.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finished {
-    /// Protected paths that the command made or changed, and that were put back; the first hundred, if there are more.
-    pub removed: Vec<PathBuf>,
+    /// Protected paths that were made or changed while the command ran, and that were put back; the first hundred, if there
+    /// are more.
+    pub removed: Vec<Removed>,
     /// How many more there were.
     pub removed_besides: u64,
     /// Hosts that it asked the proxy for and that are not granted, each as it would have to be granted.

@@ -36,6 +36,15 @@ pub(crate) struct Spec {
     pub(crate) bubblewrap: Option<PathBuf>,
 }
 
+/// A protected path that something was taken away from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Removed {
+    /// The path.
+    pub path: PathBuf,
+    /// Where that is kept which was taken away, each time it was; nothing where it was empty, or too much to be kept.
+    pub kept: Vec<PathBuf>,
+}
+
 /// Why nothing was run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "nothing is ever started there"))]
@@ -53,7 +62,7 @@ pub(crate) struct Heard {
     /// Why nothing was run.
     pub(crate) failure: Option<Failure>,
     /// Protected paths that were put back.
-    pub(crate) removed: Vec<PathBuf>,
+    pub(crate) removed: Vec<Removed>,
     /// How many more there were.
     pub(crate) removed_besides: u64,
     /// Hosts that were asked for and are not granted.

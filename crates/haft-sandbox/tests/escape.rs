@@ -377,7 +377,7 @@ fn hooks_that_are_absent_in_a_repository_stay_so_and_a_pointer_stays_what_it_is(
         "echo x > .vscode/tasks.json; rm .vscode; mkdir .vscode; echo x > .vscode/tasks.json",
     );
     assert_eq!(fs::read_to_string(world.ws.join(".vscode/tasks.json")).unwrap(), "old\n");
-    assert_eq!(ran.finished.removed, [world.ws.join(".vscode")]);
+    assert_eq!(ran.removed(), [world.ws.join(".vscode")]);
 }
 
 #[test]

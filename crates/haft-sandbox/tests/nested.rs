@@ -305,7 +305,7 @@ fn no_command_has_the_next_git_status_look_into_what_it_made() {
         prepare(&world, &before);
         let ran = world.run(&world.profile(), &attempt);
         if runs_it(&world, &world.ws.join(at)) {
-            wrong.push(format!("{name}: {} {:?}", ran.output, ran.finished.removed));
+            wrong.push(format!("{name}: {} {:?}", ran.output, ran.removed()));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -342,7 +342,7 @@ fn an_index_as_git_writes_it_stays() {
                 "git ls-files -s > before; touch h; git add h; git ls-files -s > after; cat after; echo done";
             let ran = world.run(&world.profile(), again);
             assert!(ran.output.ends_with("done\n"), "{form}: {}", ran.output);
-            assert_eq!(ran.finished.removed, [] as [PathBuf; 0], "{form}, {format}: {}", ran.output);
+            assert_eq!(ran.removed(), [] as [PathBuf; 0], "{form}, {format}: {}", ran.output);
             assert!(world.ws.join(".git/index").is_file(), "{form}");
         }
     }
@@ -366,7 +366,7 @@ fn what_is_the_persons_own_further_down_stays() {
         mkdir x; echo \"gitdir: $WS/own/.git\" > x/.git; linked x; echo done";
     let ran = world.run(&world.profile(), &format!("{WORDS}{everyday}"));
     assert!(ran.output.ends_with("done\n"), "{}", ran.output);
-    assert_eq!(ran.finished.removed, [] as [PathBuf; 0], "{}", ran.output);
+    assert_eq!(ran.removed(), [] as [PathBuf; 0], "{}", ran.output);
     assert_eq!(read(), texts);
 }
 
@@ -383,7 +383,7 @@ fn neither_circles_nor_what_blocks_are_waited_for() {
     let ran = world.run(&world.profile(), &format!("{WORDS}{circles}"));
     assert!(ran.output.ends_with("done\n"), "{}", ran.output);
     let expected = ["c/d/.git/config", "f/.git/config"].map(|path| world.ws.join(path));
-    assert_eq!(ran.finished.removed, expected, "{}", ran.output);
+    assert_eq!(ran.removed(), expected, "{}", ran.output);
 }
 
 /// Nobody but the person has touched it, and it was what it is before.
@@ -395,10 +395,10 @@ fn an_index_that_is_too_large_stays_unless_a_command_changes_it() {
     let world = World::new();
     prepare(&world, "git init -q; touch f; git add f; truncate -s 300M .git/index");
     let ran = world.run(&world.profile(), "ls");
-    assert_eq!(ran.finished.removed, [] as [PathBuf; 0]);
+    assert_eq!(ran.removed(), [] as [PathBuf; 0]);
     assert!(world.ws.join(".git/index").is_file());
     let ran = world.run(&world.profile(), "truncate -s 301M .git/index");
-    assert_eq!(ran.finished.removed, [world.ws.join(".git/index")]);
+    assert_eq!(ran.removed(), [world.ws.join(".git/index")]);
     assert!(!world.ws.join(".git/index").exists());
     let names = fs::read_dir(world.ws.join(".git")).unwrap().map(|entry| entry.unwrap().file_name());
     let kept = names.filter(|name| name.to_string_lossy().starts_with("index.haft-removed-"));

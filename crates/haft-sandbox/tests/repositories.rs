@@ -109,7 +109,7 @@ fn no_command_has_the_next_git_status_run_something() {
         prepare(&world, &before);
         let ran = world.run(&world.profile(), &attempt);
         if runs_it(&world, &world.ws.join(at)) {
-            wrong.push(format!("{name}: {} {:?}", ran.output, ran.finished.removed));
+            wrong.push(format!("{name}: {} {:?}", ran.output, ran.removed()));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -133,7 +133,7 @@ fn what_git_does_itself_stays_and_nothing_is_said() {
         git commit -qm all; mkdir objects refs; echo x > config; echo done";
     let ran = world.run(&world.profile(), everyday);
     assert!(ran.output.ends_with("done\n"), "{}", ran.output);
-    assert_eq!(ran.finished.removed, [] as [PathBuf; 0]);
+    assert_eq!(ran.removed(), [] as [PathBuf; 0]);
     assert!(fs::read_to_string(world.ws.join("below/clone/.git/config")).unwrap().contains("origin"));
 }
 
@@ -145,11 +145,11 @@ fn a_file_named_as_a_part_of_a_repository_is_as_any_other() {
     let world = World::new();
     prepare(&world, "echo notes > HEAD");
     let ran = world.run(&world.profile(), "echo 'ref: refs/heads/x' > HEAD; mkdir refs; echo x > config");
-    assert_eq!(ran.finished.removed, [] as [PathBuf; 0], "{}", ran.output);
+    assert_eq!(ran.removed(), [] as [PathBuf; 0], "{}", ran.output);
     assert_eq!(fs::read_to_string(world.ws.join("HEAD")).unwrap(), "ref: refs/heads/x\n");
     for (attempt, part) in [("mkdir objects", "objects"), ("echo .. > commondir", "commondir")] {
         let ran = world.run(&world.profile(), attempt);
-        assert_eq!(ran.finished.removed, [world.ws.join(part)], "{}", ran.output);
+        assert_eq!(ran.removed(), [world.ws.join(part)], "{}", ran.output);
         assert!(!world.ws.join(part).exists());
     }
 }
@@ -165,7 +165,7 @@ fn a_damaged_repository_is_put_right_and_told() {
     for damage in ["echo > .git/HEAD", "rm .git/HEAD; mkdir .git/HEAD", "ln -sf /etc/passwd .git/HEAD"] {
         let ran = world.run(&world.profile(), damage);
         assert_eq!(fs::read(world.ws.join(".git/HEAD")).unwrap(), before, "{damage}");
-        assert_eq!(ran.finished.removed, [world.ws.join(".git/HEAD")], "{damage}: {}", ran.output);
+        assert_eq!(ran.removed(), [world.ws.join(".git/HEAD")], "{damage}: {}", ran.output);
     }
     assert!(fs::read_to_string("/etc/passwd").unwrap().contains("root:"));
 }
@@ -185,6 +185,6 @@ fn submodules_are_used_and_none_are_made() {
     assert!(ran.output.ends_with("used\n"), "{}", ran.output);
     let modules = world.ws.join(".git/modules");
     assert!(modules.join("a/b/refs/x").is_file(), "{}", ran.output);
-    assert_eq!(ran.finished.removed, ["a/b/modules", "a/c", "d"].map(|name| modules.join(name)));
+    assert_eq!(ran.removed(), ["a/b/modules", "a/c", "d"].map(|name| modules.join(name)));
     assert!(!modules.join("a/c").exists() && !modules.join("d").exists());
 }

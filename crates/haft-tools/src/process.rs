@@ -14,6 +14,7 @@ mod shell;
 mod shown;
 mod standby;
 mod start;
+mod taken_away;
 mod terminal;
 mod waiting;
 mod wishes;
@@ -37,6 +38,7 @@ pub(crate) use serve::Serving;
 pub(crate) use shell::is_program;
 pub(crate) use shown::{Retained, Shown};
 pub(crate) use start::{Start, Streams};
+pub(crate) use taken_away::{besides, taken_away};
 pub(crate) use wishes::{NetworkWish, Wishes};
 
 /// How commands are run in a location.
@@ -49,6 +51,8 @@ pub struct Processes {
     pub home: Option<PathBuf>,
     /// What no command may look into.
     pub hidden: Vec<PathBuf>,
+    /// Where that is kept which is taken away from protected paths, out of reach of commands.
+    pub custody: Option<PathBuf>,
     /// Directories whose configuration is believed wherever they lie, so that no command may change it.
     pub believed: Vec<PathBuf>,
     /// Directories of which everything is believed: the person's own configuration. No command may change or make them.
@@ -115,6 +119,7 @@ impl Processes {
             shell: None,
             home: None,
             hidden: Vec::new(),
+            custody: None,
             believed: Vec::new(),
             configuration: Vec::new(),
             own_programs: OwnPrograms::Everywhere,

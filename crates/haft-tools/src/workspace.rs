@@ -40,6 +40,7 @@ mod search;
 mod sources;
 mod temporary;
 mod sought;
+mod vouching;
 mod walk;
 
 use std::io;

@@ -1,5 +1,7 @@
 //! `haft gc`: what haft keeps, where and how large it is, and what of it may go.
 
+mod taken;
+
 use haft::visible;
 use serde_json::{Value, json};
 
@@ -9,6 +11,10 @@ use crate::exit::{Exit, Failure};
 use crate::location::open_store;
 use crate::setting::Setting;
 use crate::terminal::Terminal;
+use taken::Taken;
+
+/// So many of the things that were taken away are named.
+const TAKEN_NAMED_MAX: usize = 10;
 
 pub(crate) async fn run(globals: &Globals, terminal: Terminal, args: &GcArgs) -> Result<Exit, Failure> {
     let GcArgs { yes, unreadable } = *args;
@@ -27,6 +33,12 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, args: &GcArgs) ->
         false => None,
     };
     store.close().await;
+    let (days, now) = (setting.config.retention().days, now_ms());
+    let mut taken = Taken::all(&setting.paths.custody());
+    let old = taken.iter().filter(|taken| taken.is_older_than(days, now)).count();
+    if yes {
+        taken.retain(|taken| !(taken.is_older_than(days, now) && taken.remove()));
+    }
     for (path, why) in swept.iter().flat_map(|(swept, _)| &swept.stuck) {
         let path = visible(&path.to_string_lossy());
         terminal.say(&format!("{} could not remove {path}: {why}", terminal.err().yellow("warning:")));
@@ -50,6 +62,7 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, args: &GcArgs) ->
             "leftovers": { "count": usage.leftovers, "bytes": usage.leftovers_bytes },
             "sweepable": { "count": usage.sweepable, "bytes": usage.sweepable_bytes },
             "setAside": set_aside,
+            "takenAway": taken.iter().map(Taken::document).collect::<Vec<_>>(),
             "unreadable": given_up.map(|(count, bytes)| json!({ "count": count, "bytes": bytes, "removed": yes })),
             "removed": swept.map(|(swept, compacted)| {
                 json!({
@@ -82,6 +95,18 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, args: &GcArgs) ->
     for (path, bytes) in &usage.set_aside {
         terminal.line(&format!("  set aside {:>10}   {}", size(*bytes), visible(&path.to_string_lossy())))?;
     }
+    if !taken.is_empty() {
+        let bytes = size(taken.iter().map(Taken::bytes).sum());
+        let what = format!("{} that appeared at protected paths while commands ran", taken.len());
+        terminal.line(&format!("  taken     {bytes:>10}   {what}"))?;
+        for taken in taken.iter().rev().take(TAKEN_NAMED_MAX) {
+            terminal.line(&format!(
+                "            {:>10}   {}",
+                size(taken.bytes()),
+                visible(&taken.path().to_string_lossy())
+            ))?;
+        }
+    }
     if let Some((count, bytes)) = given_up {
         let what = if yes {
             "given up; what they belong to cannot be undone"
@@ -98,12 +123,13 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, args: &GcArgs) ->
             terminal.line(&format!("{removed}; the record gave back {}", size(compacted)))?;
         }
         None => {
-            let may_go = format!("{} outputs, {}", usage.sweepable, size(usage.sweepable_bytes));
+            let taken = if old > 0 { format!(", {old} things taken away") } else { String::new() };
+            let may_go = format!("{} outputs, {}{taken}", usage.sweepable, size(usage.sweepable_bytes));
             terminal
                 .line(&format!("may go: {may_go} (older than the retention time, or beyond its size)"))?;
             match given_up {
                 Some((1.., _)) => terminal.note("give them up with: haft gc --unreadable --yes"),
-                Some((0, _)) | None if usage.sweepable + usage.leftovers > 0 => {
+                Some((0, _)) | None if usage.sweepable + usage.leftovers + old as u64 > 0 => {
                     terminal.note("remove them with: haft gc --yes");
                 }
                 Some((0, _)) | None => {}

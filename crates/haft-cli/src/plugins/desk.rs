@@ -224,11 +224,23 @@ impl CliDesk {
 }
 
 /// A host, held as plugins know it.
-struct HeldHost(Held);
+struct HeldHost {
+    held: Held,
+    /// Who is told what was taken away meanwhile.
+    terminal: Terminal,
+}
 
 impl Holds for HeldHost {
     fn end(self: Box<Self>) -> Option<String> {
-        self.0.end().err().map(|error| error.to_string())
+        let said = match self.held.end() {
+            Ok(said) => said,
+            Err(error) => return Some(error.to_string()),
+        };
+        for line in said {
+            let warning = self.terminal.err().yellow("warning:");
+            self.terminal.say(&format!("{warning} {}", haft::visible(&line)));
+        }
+        None
     }
 }
 
@@ -307,7 +319,7 @@ impl Desk for CliDesk {
             input: hosted.input.into(),
             output: hosted.output.into(),
             words: Box::new(hosted.words),
-            holds: Box::new(HeldHost(hosted.held)),
+            holds: Box::new(HeldHost { held: hosted.held, terminal: self.terminal }),
         })
     }
 

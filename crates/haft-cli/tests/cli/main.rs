@@ -22,6 +22,7 @@ mod journal;
 mod language_servers;
 mod models;
 mod named_programs;
+mod newcomers;
 mod outputs;
 mod own_data;
 mod permissions;

@@ -5,7 +5,7 @@ use std::net::TcpListener;
 
 use serde_json::json;
 
-use crate::project::{call, output, trusted};
+use crate::project::{call, converse, output, trusted};
 use crate::support::Place;
 
 /// A tool that runs a body of code and says what it came to.
@@ -193,4 +193,32 @@ fn other_processes_are_out_of_reach() {
     assert!(bystander.try_wait().unwrap().is_none());
     bystander.kill().unwrap();
     bystander.wait().unwrap();
+}
+
+#[test]
+fn what_a_conversation_is_let_write_beside_a_plugin_stays_and_what_a_plugin_makes_is_kept() {
+    let place = trusted(&[]);
+    place.global_config(r#"{ "permission": { "protected_path": "allow" } }"#);
+    // It goes on working when its call has ended.
+    does(&place, "busy", "setInterval(() => { for (let i = 0; i < 1e6; i++); }, 1)");
+    does(&place, "makes", "fs.writeFileSync('.envrc', 'by a plugin')");
+    let write = json!({ "filePath": ".vscode/settings.json", "content": "agreed" });
+    let turns = json!([
+        { "calls": [{ "tool": "busy", "input": {} }] },
+        { "calls": [{ "tool": "write", "input": write }] },
+        { "calls": [{ "tool": "makes", "input": {} }] },
+        { "calls": [{ "tool": "bash", "input": { "command": "sleep 0.1", "description": "d" } }] },
+        { "text": "Done." },
+    ]);
+    let ran = converse(&place, &turns);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(place.read(".vscode/settings.json"), "agreed", "{}", ran.err);
+    assert!(!place.ws().join(".envrc").exists());
+    let told = ran
+        .err
+        .lines()
+        .find_map(|line| line.split_once("while a plugin ran was taken away, and is kept at "));
+    let (told, kept) = told.unwrap_or_else(|| panic!("{}", ran.err));
+    assert!(told.contains(".envrc is protected"), "{told}");
+    assert_eq!(std::fs::read_to_string(kept).unwrap(), "by a plugin");
 }

@@ -10,7 +10,7 @@ use std::time::Instant;
 use haft_sandbox::{HostGrant, Level, Limits, Network, Profile, Program, Sandbox, Temp};
 
 const USAGE: &str = "usage: haft-sandboxed [--report] [--read-only | --workspace DIR | --full] [--network off|loopback|host] [--host HOST[:PORT]]… [--writable PATH]… \
-[--home DIR] [--hide PATH] [--readable PATH] [--temp DIR] [--processes N] [--level namespaces|bubblewrap|landlock] PROGRAM [ARG]…";
+[--home DIR] [--hide PATH] [--readable PATH] [--temp DIR] [--custody DIR] [--processes N] [--level namespaces|bubblewrap|landlock] PROGRAM [ARG]…";
 
 fn main() -> ExitCode {
     haft_sandbox::maybe_become_helper();
@@ -42,6 +42,7 @@ fn run() -> Result<u8, String> {
             "--readable" => profile.readable.push(value()?.into()),
             "--temp" => profile.temp = Temp::Directory(value()?.into()),
             "--masks" => profile = profile.with_masks(),
+            "--custody" => profile.custody = Some(value()?.into()),
             "--unprotected" => profile.protected.clear(),
             "--processes" => {
                 let processes = value()?.to_string_lossy().parse().map_err(|_| USAGE.to_owned())?;
@@ -128,8 +129,8 @@ fn confined(
     drop(command);
     let status = child.wait().map_err(|error| error.to_string())?;
     let finished = watch.finish().map_err(|error| error.to_string())?;
-    for path in finished.removed {
-        eprintln!("haft-sandboxed: put back {}", path.display());
+    for removed in finished.removed {
+        eprintln!("haft-sandboxed: put back {}", removed.path.display());
     }
     for host in finished.refused {
         eprintln!("haft-sandboxed: refused {host}");

@@ -7,14 +7,15 @@
 //! that is killed itself leaves its empty directories behind, and the next one that protects the same path takes
 //! them over: they are known by their mode and time.
 //!
-//! *Remove*: what appears under the name is removed soon, and looked for again when every process of the command is
-//! gone. It is looked for from time to time: the kernel would tell at once, but takes 13 ms to stop doing so.
+//! *Remove*: what appears under the name is taken away soon, and looked for again when every process of the command is
+//! gone. It is looked for from time to time: the kernel would tell at once, but takes 13 ms to stop doing so. What is known
+//! to be somebody else's stays (`newcomers.rs`), and whatever is taken away is kept (`taken.rs`).
 //!
 //! Directories that must not become repositories (`repositories.rs`), and those that nothing may be added to, are looked
 //! at in the same way.
 
 use std::cell::RefCell;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
@@ -22,10 +23,17 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsE
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use rustix::process::Pid;
+
 use super::embedded::Embedded;
-use super::removal;
+use super::newcomers::Newcomers;
+use super::removal::{self, Fate};
 use super::repositories::Directory;
+use super::stillness::{Stillness, is_local};
+use super::taken::{self, Keeping};
+use super::vouching::Vouched;
 use crate::profile::{Absent, Profile, Protected};
+use crate::spec::Removed;
 
 /// The mode and time by which an empty directory is known to be ours.
 const MODE: u32 = 0o555;
@@ -33,6 +41,9 @@ const TIME: u64 = 86_400 * 366;
 
 /// Attempts to get hold of a directory that another command is just removing.
 const ATTEMPTS_MAX: usize = 100;
+
+/// So long is waited before it is looked again whether somebody has written what they were about to.
+const WRITING: Duration = Duration::from_millis(2);
 
 /// What must be undone when the command has ended.
 #[derive(Default)]
@@ -43,8 +54,15 @@ pub(super) struct Guard {
     repositories: Vec<Directory>,
     closed: Vec<Closed>,
     embedded: Embedded,
+    newcomers: Newcomers,
+    /// Whether all of the command slept when it was looked at last.
+    stillness: RefCell<Option<Stillness>>,
+    /// Whether that says anything of what appears.
+    is_local: bool,
+    custody: Option<PathBuf>,
     removed: RefCell<BTreeSet<PathBuf>>,
-    displaced: RefCell<Vec<PathBuf>>,
+    /// What was displaced, and where it is now.
+    displaced: RefCell<Vec<(PathBuf, PathBuf)>>,
     /// Paths to mount read-only, all of which exist.
     pub(super) read_only: Vec<PathBuf>,
 }
@@ -69,7 +87,12 @@ struct Closed {
 impl Guard {
     /// Looks at every protected path within a writable directory, and puts placeholders where they are needed.
     pub(super) fn raise(profile: &Profile) -> io::Result<Guard> {
-        let mut guard = Guard { embedded: Embedded::within(&profile.writable), ..Guard::default() };
+        let mut guard = Guard {
+            embedded: Embedded::within(&profile.writable),
+            is_local: profile.writable.iter().all(|root| is_local(root)),
+            custody: profile.custody.clone(),
+            ..Guard::default()
+        };
         for protected in &profile.protected {
             let path = &protected.path;
             if let Absent::Gitlinks | Absent::GitlinksWithin = protected.absent {
@@ -122,21 +145,22 @@ impl Guard {
         self.looked_after().next().is_some() || self.embedded.is_watchful()
     }
 
-    /// Removes what is not wanted, and puts links back that lead elsewhere.
-    pub(super) fn undo(&self, look: Look) {
+    /// Takes away what is not wanted, and puts links back that lead elsewhere. `head` is the process that stands for the
+    /// command, as long as there is one.
+    pub(super) fn undo(&self, look: Look, head: Option<Pid>) {
+        let now = head.filter(|_| self.is_local).and_then(Stillness::of);
+        let before = self.stillness.replace(now);
+        // Asked when everything was looked at: so it covers all the time since it was looked at before.
+        let was_still = || head.is_some_and(|head| before.is_some() && Stillness::of(head) == before);
         for path in &self.unwanted {
-            if fs::symlink_metadata(path).is_ok() {
-                self.displace(path);
-                self.removed.borrow_mut().insert(path.clone());
-            }
+            self.turn_away(path, look, was_still);
         }
         for Closed { path: directory, known, .. } in &self.closed {
             let added =
                 names(directory).filter(|name| !known.contains(name)).map(|name| directory.join(name));
             for path in added.collect::<Vec<_>>() {
-                if !self.displaced.borrow().contains(&path) {
-                    self.displace(&path);
-                    self.removed.borrow_mut().insert(path);
+                if !self.displaced.borrow().iter().any(|(_, aside)| *aside == path) {
+                    self.turn_away(&path, look, was_still);
                 }
             }
         }
@@ -153,6 +177,36 @@ impl Guard {
                 self.removed.borrow_mut().insert(path.clone());
             }
         }
+    }
+
+    /// Takes away what has appeared under a name, but for what is somebody else's.
+    fn turn_away(&self, path: &Path, look: Look, was_still: impl FnOnce() -> bool) {
+        let is_there = || fs::symlink_metadata(path).is_ok();
+        if !is_there() || self.newcomers.of_the_command(path, look, &Vouched::default()).is_empty() {
+            return;
+        }
+        let mut vouched = self.vouched();
+        if vouched.is_pending(path) && look == Look::Passing {
+            return;
+        }
+        // At last nobody looks again, so they are waited for; they do not take long, or do not count as writing.
+        while vouched.is_pending(path) {
+            std::thread::sleep(WRITING);
+            vouched = self.vouched();
+        }
+        let unwanted = self.newcomers.of_the_command(path, look, &vouched);
+        if unwanted.is_empty() || !is_there() || self.newcomers.admit(path, was_still) {
+            return;
+        }
+        for unwanted in unwanted {
+            // Beside all that is looked at.
+            self.displace_beside(&unwanted, path);
+            self.removed.borrow_mut().insert(unwanted);
+        }
+    }
+
+    fn vouched(&self) -> Vouched {
+        self.custody.as_deref().map(Vouched::said).unwrap_or_default()
     }
 
     fn link(&mut self, path: &Path, profile: &Profile) -> io::Result<()> {
@@ -196,9 +250,9 @@ impl Guard {
         Ok(())
     }
 
-    /// Takes everything away again; returns what the command had made and was removed. Every process of the
-    /// command must be gone.
-    pub(super) fn lower(self) -> Vec<PathBuf> {
+    /// Takes everything away again; returns what had appeared and was taken away. Every process of the command must be
+    /// gone.
+    pub(super) fn lower(self) -> Vec<Removed> {
         for (path, file) in &self.placeholders {
             // Others that still use it hold it shared; the last one removes it.
             let alone = file.unlock().is_ok() && file.try_lock().is_ok();
@@ -207,22 +261,46 @@ impl Guard {
                 fs::remove_dir(path).ok();
             }
         }
-        self.undo(Look::Last);
+        self.undo(Look::Last, None);
         for directory in &self.repositories {
             self.removed.borrow_mut().extend(directory.mend(|path| self.displace(path)));
         }
-        let removed: Vec<PathBuf> = self.removed.take().into_iter().collect();
-        for path in self.displaced.take() {
-            // What cannot be removed has a name that means nothing.
-            removal::remove(&path).ok();
+        let mut kept = self.kept();
+        let removed = self.removed.take().into_iter();
+        removed.map(|path| Removed { kept: kept.remove(&path).unwrap_or_default(), path }).collect()
+    }
+
+    /// Brings what was displaced to where it is kept; the rest goes.
+    fn kept(&self) -> HashMap<PathBuf, Vec<PathBuf>> {
+        let mut keeping = self.custody.as_deref().map(Keeping::within);
+        let mut all: HashMap<PathBuf, Vec<PathBuf>> = HashMap::new();
+        for (path, aside) in self.displaced.take() {
+            let name = Path::new(path.file_name().unwrap_or_default());
+            match keeping.as_mut().map(|keeping| keeping.keep(&aside, name)) {
+                Some(Ok(kept)) => all.entry(path).or_default().extend(kept),
+                // Nobody knows what is in it, so it stays where it is, under a name that means nothing.
+                Some(Err(_)) => {
+                    all.entry(path).or_default().push(aside);
+                    continue;
+                }
+                None => {}
+            }
+            // What cannot be removed has a name that means nothing, too.
+            removal::remove(&aside).ok();
         }
-        removed
+        all
     }
 
     fn displace(&self, path: &Path) {
-        let mut displaced = self.displaced.borrow_mut();
-        let number = displaced.len();
-        displaced.extend(removal::displace(path, number));
+        self.displace_beside(path, path);
+    }
+
+    fn displace_beside(&self, path: &Path, beside: &Path) {
+        // A command that tries again and again does not fill the directory.
+        let is_kept = self.custody.is_some() && self.displaced.borrow().len() < taken::ITEMS_MAX;
+        let fate = if is_kept { Fate::Kept } else { Fate::Gone };
+        let aside = removal::displace(path, beside, fate);
+        self.displaced.borrow_mut().extend(aside.map(|aside| (path.to_path_buf(), aside)));
     }
 }
 

@@ -21,7 +21,7 @@ use super::wire::Wire;
 use super::{confine, handed};
 use crate::profile::Access;
 use crate::report::Level;
-use crate::spec::Spec;
+use crate::spec::{Removed, Spec};
 
 /// The first argument of the outer helper, which supervises.
 pub(super) const OUTER: &str = "__haft-sandbox";
@@ -102,17 +102,18 @@ fn outer(_args: &[OsString]) -> io::Result<()> {
 }
 
 /// What is told of paths that were put back, which is little, however much a command made.
-fn told_of(mut removed: Vec<PathBuf>) -> impl Iterator<Item = Told> {
+fn told_of(mut removed: Vec<Removed>) -> impl Iterator<Item = Told> {
     let mut left = REMOVED_BYTES_MAX;
-    let mut is_told = |path: &&PathBuf| {
-        let after = left.checked_sub(path.as_os_str().len());
+    let mut is_told = |Removed { path, kept }: &&Removed| {
+        let bytes = |path: &PathBuf| path.as_os_str().len();
+        let after = left.checked_sub(bytes(path) + kept.iter().map(bytes).sum::<usize>());
         left = after.unwrap_or(left);
         after.is_some()
     };
-    let count = removed.iter().take(REMOVED_MAX).take_while(|path| is_told(path)).count();
+    let count = removed.iter().take(REMOVED_MAX).take_while(|removed| is_told(removed)).count();
     let besides = removed.split_off(count).len() as u64;
     let besides = (besides > 0).then_some(Told::RemovedBesides(besides));
-    removed.into_iter().map(Told::Removed).chain(besides)
+    removed.into_iter().map(|Removed { path, kept }| Told::Removed(path, kept)).chain(besides)
 }
 
 /// Waits for the instruction and for what the command is to read; nothing if whoever was to give it is gone. What is
@@ -138,7 +139,7 @@ fn told_to_go(channel: &UnixStream, signals: &Signals) -> io::Result<Option<Owne
     }
 }
 
-fn run(spec: &Spec, channel: &UnixStream, signals: &Signals) -> io::Result<(Ended, Vec<PathBuf>)> {
+fn run(spec: &Spec, channel: &UnixStream, signals: &Signals) -> io::Result<(Ended, Vec<Removed>)> {
     let holds_paths = spec.profile.access == Access::Confined && spec.level >= Level::Bubblewrap;
     let guard = if holds_paths { Guard::raise(&spec.profile)? } else { Guard::default() };
     let ended = supervise::run(spec, &guard, channel, signals);

@@ -12,7 +12,7 @@ use super::program::Helper;
 use super::told::Told;
 use super::wire::Wire;
 use super::{handed, helper};
-use crate::spec::{Failure, Heard, Spec};
+use crate::spec::{Failure, Heard, Removed, Spec};
 
 /// The command that starts a helper, and the way to tell it what to run, before or after it is started.
 ///
@@ -74,7 +74,7 @@ impl Watch {
         let (mut rest, mut heard) = (bytes.as_slice(), Heard::default());
         while !rest.is_empty() {
             match Told::take(&mut rest)? {
-                Told::Removed(path) => heard.removed.push(path),
+                Told::Removed(path, kept) => heard.removed.push(Removed { path, kept }),
                 Told::RemovedBesides(count) => heard.removed_besides = count,
                 Told::Refused(host) => heard.refused.push(host),
                 Told::OutOfMemory => heard.out_of_memory = true,

@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
@@ -17,24 +18,43 @@ use rustix::fs::{
 /// How deep a directory is removed. A deeper one keeps its harmless name.
 const DEPTH_MAX: usize = 256;
 
-/// Moves something out of its place at once, whatever it is; returns where it is now, if it is still anywhere.
-pub(super) fn displace(path: &Path, number: usize) -> Option<PathBuf> {
-    let (above, name) = (open_above(path).ok()?, path.file_name()?);
-    if unlinkat(&above, name, AtFlags::empty()).is_ok() {
+/// What becomes of something that is displaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// It goes for good, as soon as possible.
+    Gone,
+    /// It is put aside whole.
+    Kept,
+}
+
+/// Moves something out of its place at once, whatever it is; returns where it is now, if it is still anywhere: beside a
+/// path that it is at, or below.
+pub(super) fn displace(path: &Path, beside: &Path, fate: Fate) -> Option<PathBuf> {
+    let (above, name, there) = (open_above(path).ok()?, path.file_name()?, open_above(beside).ok()?);
+    let unlink = || fate == Fate::Gone && unlinkat(&above, name, AtFlags::empty()).is_ok();
+    if unlink() {
         return None;
     }
-    // A directory may be large, or locked against being emptied; its name can be changed all the same.
-    let aside = path.with_file_name(format!(".haft-removed-{}-{number}", std::process::id()));
-    let rename = || renameat(&above, name, &above, aside.file_name()?).ok();
+    // A directory may be large, or locked against being emptied; its name can be changed all the same. Nobody can guess
+    // the other name, to be there first.
+    let aside = beside.with_file_name(format!(".haft-removed-{}", nonce()));
+    let rename = || renameat(&above, name, &there, aside.file_name()?).ok();
     if rename().is_some() {
         return Some(aside);
     }
     // The directory itself may be locked, which does not keep git from reading it.
-    let _unlocked = Unlocked::of(&above).ok()?;
-    if unlinkat(&above, name, AtFlags::empty()).is_ok() {
+    let _unlocked = (Unlocked::of(&above).ok()?, Unlocked::of(&there).ok()?);
+    if unlink() {
         return None;
     }
     rename().map(|()| aside)
+}
+
+/// A name that nobody else has or can guess.
+pub(super) fn nonce() -> String {
+    // The keys of a hasher are random, and different each time.
+    let word = || RandomState::new().build_hasher().finish();
+    format!("{:016x}{:016x}", word(), word())
 }
 
 /// Gives a file another name beside it that means nothing; whether that could be done.
@@ -121,7 +141,7 @@ mod tests {
     use std::fs::{self, Permissions};
     use std::os::unix::fs::PermissionsExt;
 
-    use super::{displace, remove};
+    use super::{Fate, displace, remove};
 
     #[test]
     fn a_directory_is_as_locked_as_it_was() {
@@ -130,7 +150,8 @@ mod tests {
         fs::create_dir(above.path().join("aside")).unwrap();
         fs::set_permissions(above.path(), Permissions::from_mode(0o555)).unwrap();
         // Nothing is there, which looks as what cannot be moved.
-        assert_eq!(displace(&above.path().join("absent"), 0), None);
+        let absent = above.path().join("absent");
+        assert_eq!(displace(&absent, &absent, Fate::Gone), None);
         assert_eq!(mode(), 0o555);
         remove(&above.path().join("aside")).unwrap();
         assert!(!above.path().join("aside").exists());

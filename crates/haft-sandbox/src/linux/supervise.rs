@@ -217,7 +217,7 @@ fn watch(head: &Head, guard: &Guard, channel: &UnixStream, signals: &Signals) ->
         let ready = rustix::io::retry_on_intr(|| poll(&mut fds[..asked], timeout.as_ref()))?;
         if ready == 0 {
             let begun = Instant::now();
-            guard.undo(Look::Passing);
+            guard.undo(Look::Passing, Some(pid));
             look_again = Some(LOOK_AGAIN.max(begun.elapsed() * LOOKING_SHARE));
         }
         let [on_signals, on_channel] = fds.map(|fd| !fd.revents().is_empty());
@@ -267,7 +267,7 @@ fn said(result: OwnedFd) -> Said {
             Told::Status(raw) => status = i32::try_from(raw).ok().map(ExitStatus::from_raw),
             other @ (Told::Setup(_)
             | Told::Start(_)
-            | Told::Removed(_)
+            | Told::Removed(_, _)
             | Told::RemovedBesides(_)
             | Told::Refused(_)
             | Told::OutOfMemory) => told.push(other),

@@ -61,6 +61,7 @@ wire_struct!(Profile {
     caches,
     limits,
     terminal,
+    custody,
 });
 wire_struct!(Spec { level, profile, program, bubblewrap });
 
@@ -121,8 +122,8 @@ pub(super) enum Told {
     Setup(String),
     /// The program could not be started.
     Start(String),
-    /// A protected path that the command made was removed.
-    Removed(PathBuf),
+    /// What appeared at a protected path was taken away, and where it is kept.
+    Removed(PathBuf, Vec<PathBuf>),
     /// So many more were removed.
     RemovedBesides(u64),
     /// How the command ended, as the kernel writes it. Told within the helper only.
@@ -142,7 +143,7 @@ impl Wire for Told {
         match self {
             Told::Setup(why) => (0_u8, OsString::from(why)).put(out),
             Told::Start(why) => (1_u8, OsString::from(why)).put(out),
-            Told::Removed(path) => (2_u8, path.clone()).put(out),
+            Told::Removed(path, kept) => (2_u8, (path.clone(), kept.clone())).put(out),
             Told::Status(raw) => (3_u8, *raw).put(out),
             Told::Begun => 4_u8.put(out),
             Told::Refused(host) => (5_u8, OsString::from(host)).put(out),
@@ -157,7 +158,7 @@ impl Wire for Told {
         match u8::take(bytes)? {
             0 => text(bytes).map(Told::Setup),
             1 => text(bytes).map(Told::Start),
-            2 => PathBuf::take(bytes).map(Told::Removed),
+            2 => Wire::take(bytes).map(|(path, kept)| Told::Removed(path, kept)),
             3 => u64::take(bytes).map(Told::Status),
             4 => Ok(Told::Begun),
             5 => text(bytes).map(Told::Refused),

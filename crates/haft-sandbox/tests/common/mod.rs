@@ -64,6 +64,13 @@ pub(crate) struct Ran {
     pub(crate) finished: Finished,
 }
 
+impl Ran {
+    /// Protected paths that something was taken away from.
+    pub(crate) fn removed(&self) -> Vec<PathBuf> {
+        self.finished.removed.iter().map(|removed| removed.path.clone()).collect()
+    }
+}
+
 impl World {
     pub(crate) fn new() -> World {
         // Commands have temporary directories of their own, so this must not be in one.

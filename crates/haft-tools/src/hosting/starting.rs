@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::time::{Duration, Instant};
 
-use haft_sandbox::{Program, SandboxError, Watch};
+use haft_sandbox::{Finished, Program, SandboxError, Watch};
 
 use super::Hosting;
-use crate::process::{ProfileName, own_profile};
+use crate::process::{ProfileName, besides, own_profile, taken_away};
 
 /// How long a supervisor may take to end what a host has started, and how often it is looked at meanwhile.
 const ENDING_MAX: Duration = Duration::from_secs(5);
@@ -47,16 +47,16 @@ pub struct Held {
 }
 
 impl Held {
-    /// Kills it with everything it started, and waits until nothing of it is left.
+    /// Kills it with everything it started, and waits until nothing of it is left. Returns what there is to say of it.
     ///
     /// # Errors
     /// Where the sandbox could not be set up, so that nothing was run at all.
-    pub fn end(mut self) -> Result<(), SandboxError> {
+    pub fn end(mut self) -> Result<Vec<String>, SandboxError> {
         self.ended()
     }
 
-    fn ended(&mut self) -> Result<(), SandboxError> {
-        let Some(watch) = self.watch.take() else { return Ok(()) };
+    fn ended(&mut self) -> Result<Vec<String>, SandboxError> {
+        let Some(watch) = self.watch.take() else { return Ok(Vec::new()) };
         watch.end();
         // The supervisor kills whatever is left and puts back what must not stay, and only then it ends. It is not
         // killed before that, unless it hangs.
@@ -66,7 +66,9 @@ impl Held {
         }
         let _gone = self.child.kill();
         let _reaped = self.child.wait();
-        watch.finish().map(drop)
+        let Finished { removed, removed_besides, .. } = watch.finish()?;
+        let said = removed.iter().map(|removed| taken_away(removed, "a plugin"));
+        Ok(said.chain(besides(removed_besides)).collect())
     }
 }
 

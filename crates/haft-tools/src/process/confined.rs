@@ -160,6 +160,7 @@ fn located(processes: &Processes, name: ProfileName, workspace: &Workspace) -> P
         profile = profile.with_home(home);
     }
     profile.hidden.extend(processes.hidden.iter().cloned());
+    profile.custody.clone_from(&processes.custody);
     profile.limits.memory_bytes = processes.confinement.memory_bytes.or(profile.limits.memory_bytes);
     for path in &processes.confinement.writable {
         profile = with_writable(profile, processes, path);

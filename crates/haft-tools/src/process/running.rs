@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 
 use haft::StoreError;
-use haft_sandbox::Watch;
+use haft_sandbox::{Removed, Watch};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use tokio::sync::watch;
 
@@ -49,8 +49,8 @@ pub(crate) enum Fate {
 /// What is known of a command besides what it printed.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Traces {
-    /// Protected paths that it made and that were removed.
-    pub(crate) removed: Vec<String>,
+    /// Protected paths at which something appeared, and was taken away.
+    pub(crate) removed: Vec<Removed>,
     /// How many more there were.
     pub(crate) removed_besides: u64,
     /// Hosts that it asked for and that are not granted.
@@ -318,7 +318,7 @@ fn fate(status: io::Result<ExitStatus>, watch: Option<Watch>) -> Result<Fate, Ru
     let status = status.map_err(RunError::Start)?;
     let traces = match watch.map(Watch::finish).transpose()? {
         Some(finished) => Traces {
-            removed: finished.removed.iter().map(|path| path.to_string_lossy().into_owned()).collect(),
+            removed: finished.removed,
             removed_besides: finished.removed_besides,
             refused: finished.refused,
             out_of_memory: finished.out_of_memory,

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::jobs::{Job, JobError, JobState, Jobs, Typed};
-use crate::process::{Retained, Shown, Traces};
+use crate::process::{Retained, Shown, Traces, besides, taken_away};
 use crate::services::ToolServices;
 
 /// How long is waited unless it is said.
@@ -219,10 +219,8 @@ async fn read(job: &Job) -> Result<Output, haft::StoreError> {
         notes.push("it waits for input: send it some with the action write, or kill it".to_owned());
     }
     let Traces { removed, removed_besides, refused: _, out_of_memory: _ } = job.traces();
-    notes.extend(
-        removed.iter().map(|path| format!("{path} is protected: what the job made there was removed")),
-    );
-    notes.extend((removed_besides > 0).then(|| format!("{removed_besides} more were removed likewise")));
+    notes.extend(removed.iter().map(|removed| taken_away(removed, "the job")));
+    notes.extend(besides(removed_besides));
     Ok(Output { jobs: vec![row], output: Some(output), notes, retained })
 }
 

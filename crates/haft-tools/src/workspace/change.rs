@@ -15,6 +15,7 @@ use super::left::LeftFile;
 use super::place::Place;
 use super::protected::Protection;
 use super::readied::Readied;
+use super::vouching::Vouching;
 use crate::blocking::blocking_to_the_end;
 
 /// One file that is to be changed: what it holds, and what it is to hold.
@@ -89,6 +90,11 @@ impl FileChange {
     /// What is to stand there; `None` if nothing is.
     pub fn after(&self) -> Option<&Image> {
         self.after.as_ref()
+    }
+
+    /// Whether a person had to be asked because of where it is.
+    pub(super) fn is_protected(&self) -> bool {
+        self.protection == Protection::Protected
     }
 
     fn verb(&self) -> &'static str {
@@ -230,12 +236,14 @@ impl Workspace {
                     ready: readied.take(file.place.real()),
                 }
             });
-            let committed = commit(entries.collect(), stop);
+            let vouching = Vouching::of(&workspace, &files)?;
+            let mut committed = commit(entries.collect(), stop);
             if matches!(committed, Ok(()) | Err(WorkspaceError::NotDurable { .. })) {
                 for directory in files.iter().flat_map(|file| &file.unmakes) {
                     let (root, relative) = workspace.root_of(directory);
                     root.remove_empty_directory(&relative);
                 }
+                committed = vouching.finish().and(committed);
             }
             committed?;
             files

@@ -43,6 +43,8 @@ pub struct Guarding {
     pub of_git: Vec<PathBuf>,
     /// Directories whose configuration is believed wherever they lie.
     pub believed: Vec<PathBuf>,
+    /// Where it stands which protected files somebody was let write, for those who look after commands.
+    pub custody: Option<PathBuf>,
 }
 
 /// What is protected by where it lies, in canonical paths.

@@ -6,7 +6,7 @@ use haft::ToolError;
 
 use super::Output;
 use crate::jobs::Job;
-use crate::process::{Ending, Ran, Shown, Traces};
+use crate::process::{Ending, Ran, Shown, Traces, besides, taken_away};
 
 /// What the model is told of a command that was started in the background.
 pub(super) fn begun(job: &Job, has_timeout: bool) -> Output {
@@ -72,12 +72,11 @@ pub(super) fn told(ran: Ran, timeout: Duration, lacking: Vec<String>) -> Output 
         out_of_memory.then(|| "it wanted more memory than a command may use (sandbox.memory)".to_owned()),
     );
     notes.extend(lacking);
-    notes.extend(removed.iter().map(|path| {
-        format!(
-            "{path} is protected: what appeared there while the command ran was removed; if it is to be made, call again with writable: [{path:?}], and the user is asked"
-        )
+    notes.extend(removed.iter().map(|removed| {
+        let (said, path) = (taken_away(removed, "the command"), removed.path.to_string_lossy());
+        format!("{said}; if it is to be made, call again with writable: [{path:?}], and the user is asked")
     }));
-    notes.extend((removed_besides > 0).then(|| format!("{removed_besides} more were removed likewise")));
+    notes.extend(besides(removed_besides));
     let Shown { output, retained } = captured.into();
     Output { output, exit, notes, retained, job: None }
 }

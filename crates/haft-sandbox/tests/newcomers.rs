@@ -1,0 +1,240 @@
+//! What appears under a protected name while a command runs: the command's is taken away and kept, somebody else's stays.
+#![allow(clippy::unwrap_used, reason = "these are tests, though not all in test functions")]
+
+mod common;
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Stdio};
+
+use common::{World, is_full, machine, until};
+use haft_sandbox::{Finished, Profile, Vouching, Watch, taken};
+
+/// A command that runs, with a custody for what is taken away.
+struct Running {
+    world: World,
+    custody: PathBuf,
+    child: Child,
+    watch: Watch,
+    said: BufReader<ChildStdout>,
+}
+
+/// Sleeps until it is ended.
+const STILL: &str = "echo running; sleep 1000";
+/// Is awake all the time.
+const BUSY: &str = "echo running; while :; do :; done";
+
+impl Running {
+    /// Starts a script in a workspace in which something was prepared.
+    fn start(script: &str) -> Running {
+        let world = World::new();
+        let custody = world.out.join("custody");
+        let profile = Profile { custody: Some(custody.clone()), ..world.profile() };
+        let (mut command, watch) = machine().command(&profile, &world.program(script)).unwrap().into_parts();
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut said = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        said.read_line(&mut line).unwrap();
+        assert_eq!(line, "running\n");
+        Running { world, custody, child, watch, said }
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.world.ws.join(name)
+    }
+
+    fn write(&self, name: &str, content: &str) {
+        fs::create_dir_all(self.at(name).parent().unwrap()).unwrap();
+        fs::write(self.at(name), content).unwrap();
+    }
+
+    fn text(&self, name: &str) -> Option<String> {
+        fs::read_to_string(self.at(name)).ok()
+    }
+
+    /// Waits until the command has been looked at several times.
+    fn looked_at(&self) {
+        std::thread::sleep(std::time::Duration::from_millis(200));
+    }
+
+    /// Writes a file as haft does when a person agrees.
+    fn agreed(&self, name: &str, content: &str) {
+        let path = self.at(name);
+        let vouching = Vouching::begin(&self.custody, vec![path.clone()]).unwrap();
+        self.write(name, content);
+        vouching.finish(&[(path, blake3::hash(content.as_bytes()))]).unwrap();
+    }
+
+    fn end(mut self) -> (World, PathBuf, Finished) {
+        self.watch.end();
+        self.said.read_to_end(&mut Vec::new()).unwrap();
+        self.child.wait().unwrap();
+        let finished = self.watch.finish().unwrap();
+        assert!(names(&self.world.ws).iter().all(|name| !name.contains("haft-removed")));
+        (self.world, self.custody, finished)
+    }
+}
+
+fn names(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).unwrap().flatten();
+    entries.map(|entry| entry.file_name().into_string().unwrap()).collect()
+}
+
+/// The same without what was put aside until the end.
+fn in_place(directory: &Path) -> Vec<String> {
+    names(directory).into_iter().filter(|name| !name.starts_with(".haft-removed-")).collect()
+}
+
+/// The contents that are kept of what was taken away from a path, in the order in which it was.
+fn kept(finished: &Finished, path: &Path) -> Vec<String> {
+    let of_it = finished.removed.iter().filter(|removed| removed.path == path);
+    let kept = of_it.flat_map(|removed| &removed.kept);
+    kept.map(|file| fs::read_to_string(file).unwrap()).collect()
+}
+
+#[test]
+fn what_a_command_makes_is_taken_away_and_kept() {
+    if !is_full() {
+        return;
+    }
+    let script = "echo running; echo mine > haft.jsonc; mkdir -p .vscode/a; echo tasks > .vscode/a/tasks.json; mkdir .idea; \
+        : > .envrc; while [ -e haft.jsonc ] || [ -e .vscode ]; do :; done; echo again > haft.jsonc; sleep 1000";
+    let running = Running::start(script);
+    until("it is taken away twice", || {
+        fs::read_dir(&running.world.ws).unwrap().count() > 3 && running.text("haft.jsonc").is_none()
+    });
+    running.looked_at();
+    let (world, custody, finished) = running.end();
+    assert_eq!(names(&world.ws), Vec::<String>::new());
+    assert_eq!(kept(&finished, &world.ws.join("haft.jsonc")), ["mine\n", "again\n"]);
+    let tasks = finished.removed.iter().find(|removed| removed.path.ends_with(".vscode")).unwrap();
+    assert_eq!(fs::read_to_string(tasks.kept[0].join("a/tasks.json")).unwrap(), "tasks\n");
+    // Nothing is in these, so nothing of them is kept.
+    for name in [".idea", ".envrc"] {
+        let removed = finished.removed.iter().find(|removed| removed.path.ends_with(name)).unwrap();
+        assert_eq!(removed.kept, Vec::<PathBuf>::new(), "{name}");
+    }
+    assert_eq!(taken(&custody).len(), 3);
+}
+
+#[test]
+fn what_a_person_makes_while_a_command_does_nothing_stays() {
+    if !is_full() {
+        return;
+    }
+    let running = Running::start(STILL);
+    running.looked_at();
+    running.write(".vscode/settings.json", "{}");
+    running.write("haft.jsonc", "{}");
+    running.looked_at();
+    // And may be changed again.
+    running.write(".vscode/settings.json", "{ }");
+    running.write(".vscode/tasks.json", "{}");
+    running.looked_at();
+    let (world, custody, finished) = running.end();
+    assert_eq!(finished.removed, []);
+    assert_eq!(fs::read_to_string(world.ws.join(".vscode/settings.json")).unwrap(), "{ }");
+    assert!(world.ws.join(".vscode/tasks.json").exists() && world.ws.join("haft.jsonc").exists());
+    assert_eq!(taken(&custody), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn what_a_person_made_is_not_the_commands_to_change_or_to_add_to() {
+    if !is_full() {
+        return;
+    }
+    // It wakes up once, when all is there and was looked at.
+    let script = "mkfifo go; echo running; read -r _ < go; echo tampered > .vscode/settings.json; echo more > .vscode/tasks.json; \
+        echo tampered >> haft.jsonc; sleep 1000";
+    let running = Running::start(script);
+    running.looked_at();
+    running.write(".vscode/settings.json", "{}");
+    running.write(".vscode/launch.json", "{}");
+    running.write("haft.jsonc", "{}");
+    running.looked_at();
+    running.write("go", "now\n");
+    until("what was tampered with is taken away", || {
+        !running.at("haft.jsonc").exists() && !running.at(".vscode/tasks.json").exists()
+    });
+    running.looked_at();
+    let (world, _, finished) = running.end();
+    assert_eq!(names(&world.ws.join(".vscode")), ["launch.json"]);
+    assert_eq!(kept(&finished, &world.ws.join(".vscode/tasks.json")), ["more\n"]);
+    assert_eq!(kept(&finished, &world.ws.join("haft.jsonc")), ["{}tampered\n"]);
+}
+
+#[test]
+fn what_a_person_makes_while_a_command_is_busy_is_kept() {
+    if !is_full() {
+        return;
+    }
+    let running = Running::start(BUSY);
+    running.write("haft.jsonc", "a person's");
+    until("it is taken away", || !running.at("haft.jsonc").exists());
+    let (world, _, finished) = running.end();
+    assert_eq!(kept(&finished, &world.ws.join("haft.jsonc")), ["a person's"]);
+}
+
+#[test]
+fn what_was_agreed_to_stays_whatever_the_command_does_meanwhile() {
+    if !is_full() {
+        return;
+    }
+    let running = Running::start(BUSY);
+    running.agreed(".vscode/settings.json", "agreed");
+    running.looked_at();
+    running.agreed(".vscode/settings.json", "agreed again");
+    running.agreed("haft.jsonc", "agreed too");
+    // Not by anybody whom somebody vouches for.
+    running.write(".vscode/tasks.json", "not agreed");
+    until("it is taken away", || !running.at(".vscode/tasks.json").exists());
+    running.looked_at();
+    assert_eq!(running.text(".vscode/settings.json").as_deref(), Some("agreed again"));
+    // What was agreed to before is no longer.
+    running.write("haft.jsonc", "agreed again");
+    until("it is taken away", || !running.at("haft.jsonc").exists());
+    running.agreed("haft.jsonc", "agreed at last");
+    let (world, _, finished) = running.end();
+    assert_eq!(fs::read_to_string(world.ws.join("haft.jsonc")).unwrap(), "agreed at last");
+    assert_eq!(names(&world.ws.join(".vscode")), ["settings.json"]);
+    assert_eq!(kept(&finished, &world.ws.join("haft.jsonc")), ["agreed again"]);
+}
+
+#[test]
+fn what_is_just_being_written_is_waited_for_also_at_the_end() {
+    if !is_full() {
+        return;
+    }
+    let running = Running::start(BUSY);
+    let path = running.at(".vscode/settings.json");
+    let vouching = Vouching::begin(&running.custody, vec![path.clone()]).unwrap();
+    running.write(".vscode/.haft-tmp-1", "half");
+    running.looked_at();
+    fs::rename(running.at(".vscode/.haft-tmp-1"), &path).unwrap();
+    running.watch.end();
+    // The supervisor is at its end, and waits.
+    running.looked_at();
+    vouching.finish(&[(path.clone(), blake3::hash(b"half"))]).unwrap();
+    let (_world, _, finished) = running.end();
+    assert_eq!(finished.removed, []);
+    assert_eq!(fs::read_to_string(&path).unwrap(), "half");
+}
+
+#[test]
+fn nobody_vouches_for_what_a_command_brings_about_by_itself() {
+    if !is_full() {
+        return;
+    }
+    // It knows what was agreed to, and puts the same elsewhere, or something else in its place.
+    let script = "echo running; until [ -e haft.jsonc ]; do :; done; cp haft.jsonc haft.json; mkdir .opencode; \
+        cp haft.jsonc .opencode/x; ln -s ../haft.jsonc .zed; mv haft.jsonc moved; ln -s moved haft.jsonc; while :; do :; done";
+    let running = Running::start(script);
+    running.agreed("haft.jsonc", "agreed");
+    until("all is taken away", || in_place(&running.world.ws) == ["moved"]);
+    let (_world, _, finished) = running.end();
+    let mut removed: Vec<_> =
+        finished.removed.iter().map(|removed| removed.path.file_name().unwrap().to_owned()).collect();
+    removed.sort();
+    assert_eq!(removed, [".opencode", ".zed", "haft.json", "haft.jsonc"]);
+}
