@@ -276,17 +276,19 @@ impl<'s> Location<'s> {
     }
 
     /// The same, and waits for a moment until plugins have done what they do about the last that happened and language
-    /// servers have ended in order.
+    /// servers have ended in order. None of them waits for another.
     pub(crate) async fn close(&self) {
-        self.close_record().await;
         let told = async {
             self.telling.finish().await;
             self.plugins.close().await;
         };
-        let _late = tokio::time::timeout(PLUGINS_CLOSING_MAX, told).await;
-        if let Languages::On(servers) = &self.languages {
-            // Those that take longer are killed when this process ends.
-            let _late = tokio::time::timeout(SERVERS_CLOSING_MAX, servers.close()).await;
-        }
+        let servers = async {
+            if let Languages::On(servers) = &self.languages {
+                // Those that take longer are killed when this process ends.
+                let _late = tokio::time::timeout(SERVERS_CLOSING_MAX, servers.close()).await;
+            }
+        };
+        let told = tokio::time::timeout(PLUGINS_CLOSING_MAX, told);
+        let ((), _late, ()) = tokio::join!(self.close_record(), told, servers);
     }
 }

@@ -68,13 +68,13 @@ mod trees;
 pub use defaults::{DIRECTORIES, FILES, secrets};
 pub use error::SandboxError;
 pub use hosts::{HostGrant, NoHost, is_public};
-pub use os::{Beside, Vouching, taken};
+pub use os::{Beside, Vouching, remove_taken, taken};
 pub use profile::{Absent, Access, Caches, Limits, Network, Profile, Protected, Temp};
 pub use refusal::{Refusal, refusals};
 pub use report::{Level, Mechanism, Report, State};
 pub use repository::{OF_GIT, OfGit, PARTS, may_be_repository};
 pub use sandbox::{Confined, Finished, Idle, Sandbox, THIS_PROGRAM, Watch};
-pub use spec::{Program, Removed};
+pub use spec::{Content, Program, Removed};
 pub use trees::working_trees;
 
 /// Never returns if this process was started as the sandbox's helper. To be called first thing in `main`, before

@@ -36,6 +36,22 @@ pub(crate) struct Spec {
     pub(crate) bubblewrap: Option<PathBuf>,
 }
 
+/// What a file holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Content {
+    /// How much it is.
+    pub bytes: u64,
+    /// The digest of all of it.
+    pub digest: blake3::Hash,
+}
+
+impl Content {
+    /// The content that these bytes are.
+    pub fn of(bytes: &[u8]) -> Content {
+        Content { bytes: bytes.len() as u64, digest: blake3::hash(bytes) }
+    }
+}
+
 /// A protected path that something was taken away from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Removed {

@@ -395,3 +395,21 @@ fn who_may_see_everything_sees_nothing_private() {
     let processes: u32 = ran.output.lines().last().unwrap().parse().unwrap();
     assert!(processes < 10, "{}", ran.output);
 }
+
+#[test]
+fn what_is_hidden_stays_where_it_is_and_so_does_what_it_lies_in() {
+    if !is_full() {
+        return;
+    }
+    let world = World::new();
+    fs::create_dir_all(world.ws.join("share/haft")).unwrap();
+    fs::write(world.ws.join("share/haft/key"), "secret").unwrap();
+    let mut profile = world.profile();
+    profile.hidden.push(world.ws.join("share/haft"));
+    let ran = world.run(
+        &profile,
+        "mv share moved; cat */haft/key; rm -rf share; mkdir -p share/haft; echo forged > share/haft/key",
+    );
+    assert!(!ran.output.contains("secret"), "{}", ran.output);
+    assert_eq!(fs::read_to_string(world.ws.join("share/haft/key")).unwrap(), "secret", "{}", ran.output);
+}

@@ -5,11 +5,13 @@ mod common;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 
-use common::{World, is_full, machine, until};
-use haft_sandbox::{Finished, Profile, Vouching, Watch, taken};
+use common::{HELPER, World, is_full, is_ours, machine, until};
+use haft_sandbox::{Content, Finished, Profile, Vouching, Watch, taken};
+use rustix::process::{Pid, Signal};
 
 /// A command that runs, with a custody for what is taken away.
 struct Running {
@@ -28,7 +30,10 @@ const BUSY: &str = "echo running; while :; do :; done";
 impl Running {
     /// Starts a script in a workspace in which something was prepared.
     fn start(script: &str) -> Running {
-        let world = World::new();
+        Running::start_in(World::new(), script)
+    }
+
+    fn start_in(world: World, script: &str) -> Running {
         let custody = world.out.join("custody");
         let profile = Profile { custody: Some(custody.clone()), ..world.profile() };
         let (mut command, watch) = machine().command(&profile, &world.program(script)).unwrap().into_parts();
@@ -63,7 +68,7 @@ impl Running {
         let path = self.at(name);
         let vouching = Vouching::begin(&self.custody, vec![path.clone()]).unwrap();
         self.write(name, content);
-        vouching.finish(&[(path, blake3::hash(content.as_bytes()))]).unwrap();
+        vouching.finish(&[(path, Content::of(content.as_bytes()))]).unwrap();
     }
 
     fn end(mut self) -> (World, PathBuf, Finished) {
@@ -215,7 +220,7 @@ fn what_is_just_being_written_is_waited_for_also_at_the_end() {
     running.watch.end();
     // The supervisor is at its end, and waits.
     running.looked_at();
-    vouching.finish(&[(path.clone(), blake3::hash(b"half"))]).unwrap();
+    vouching.finish(&[(path.clone(), Content::of(b"half"))]).unwrap();
     let (_world, _, finished) = running.end();
     assert_eq!(finished.removed, []);
     assert_eq!(fs::read_to_string(&path).unwrap(), "half");
@@ -237,4 +242,152 @@ fn nobody_vouches_for_what_a_command_brings_about_by_itself() {
         finished.removed.iter().map(|removed| removed.path.file_name().unwrap().to_owned()).collect();
     removed.sort();
     assert_eq!(removed, [".opencode", ".zed", "haft.json", "haft.jsonc"]);
+}
+
+#[test]
+fn what_was_agreed_to_before_a_command_began_is_not_its_to_bring_back() {
+    if !is_full() {
+        return;
+    }
+    let running = Running::start(STILL);
+    running.agreed("haft.jsonc", "agreed once");
+    running.looked_at();
+    fs::remove_file(running.at("haft.jsonc")).unwrap();
+    let (world, _, finished) = running.end();
+    assert_eq!(finished.removed, []);
+    let running =
+        Running::start_in(world, "printf 'agreed once' > haft.jsonc; echo running; while :; do :; done");
+    until("it is taken away", || !running.at("haft.jsonc").exists());
+    let (world, _, finished) = running.end();
+    assert_eq!(kept(&finished, &world.ws.join("haft.jsonc")), ["agreed once"]);
+}
+
+#[test]
+fn a_file_that_the_command_has_another_name_for_is_not_somebody_elses() {
+    if !is_full() {
+        return;
+    }
+    let script =
+        "mkfifo go; echo running; read -r _ < go; ln haft.jsonc other; ln .vscode/a other2; sleep 1000";
+    let running = Running::start(script);
+    running.agreed("haft.jsonc", "agreed");
+    running.looked_at();
+    running.write(".vscode/a", "a person's");
+    running.write(".vscode/b", "a person's, too");
+    running.looked_at();
+    running.write("go", "now\n");
+    until("both are taken away", || !running.at("haft.jsonc").exists() && !running.at(".vscode/a").exists());
+    let (world, _, finished) = running.end();
+    assert_eq!(names(&world.ws.join(".vscode")), ["b"]);
+    for (name, content) in [("haft.jsonc", "agreed"), (".vscode/a", "a person's")] {
+        let kept = &finished.removed.iter().find(|removed| removed.path.ends_with(name)).unwrap().kept;
+        fs::write(world.ws.join(if name == "haft.jsonc" { "other" } else { "other2" }), "changed").unwrap();
+        assert_eq!(fs::read_to_string(&kept[0]).unwrap(), content);
+    }
+}
+
+#[test]
+fn what_was_somebody_elses_once_is_the_commands_when_the_command_makes_it_again() {
+    if !is_full() {
+        return;
+    }
+    let script = "mkfifo go; echo running; read -r _ < go; printf same > haft.jsonc; sleep 1000";
+    let running = Running::start(script);
+    running.looked_at();
+    running.write("haft.jsonc", "same");
+    running.looked_at();
+    fs::rename(running.at("haft.jsonc"), running.at("elsewhere")).unwrap();
+    running.write("go", "now\n");
+    until("it is made and taken away", || {
+        names(&running.world.ws).iter().any(|name| name.contains("removed"))
+    });
+    let (world, _, finished) = running.end();
+    assert!(!world.ws.join("haft.jsonc").exists());
+    assert_eq!(kept(&finished, &world.ws.join("haft.jsonc")), ["same"]);
+}
+
+#[test]
+fn what_stays_because_somebody_writes_is_not_taken_in_when_they_do_not() {
+    if !is_full() {
+        return;
+    }
+    let script =
+        "echo running; printf evil > haft.jsonc; mkdir .vscode; printf evil > .vscode/other; sleep 1000";
+    let world = World::new();
+    let custody = world.out.join("custody");
+    let paths = ["haft.jsonc", ".vscode/settings.json"].map(|name| world.ws.join(name));
+    let vouching = Vouching::begin(&custody, paths.to_vec()).unwrap();
+    let running = Running::start_in(world, script);
+    until("what nobody writes is taken away", || !running.at(".vscode/other").exists());
+    running.looked_at();
+    assert!(running.at("haft.jsonc").exists(), "somebody may be writing it");
+    // They could not.
+    drop(vouching);
+    until("it is taken away", || !running.at("haft.jsonc").exists());
+    let (world, _, finished) = running.end();
+    assert_eq!(in_place(&world.ws), Vec::<String>::new());
+    assert_eq!(kept(&finished, &world.ws.join("haft.jsonc")), ["evil"]);
+}
+
+#[test]
+fn much_is_put_beside_and_not_lost() {
+    if !is_full() {
+        return;
+    }
+    let script = "mkdir .idea; head -c 20000000 /dev/zero > .idea/large; echo running; sleep 1000";
+    let running = Running::start(script);
+    until("it is taken away", || !running.at(".idea").exists());
+    let Running { world, mut child, watch, .. } = running;
+    watch.end();
+    child.wait().unwrap();
+    let finished = watch.finish().unwrap();
+    let [removed] = finished.removed.as_slice() else { panic!("{finished:?}") };
+    assert_eq!(removed.kept[0].parent(), Some(world.ws.as_path()));
+    assert_eq!(fs::metadata(removed.kept[0].join("large")).unwrap().len(), 20_000_000);
+}
+
+/// Who may do everything may also move what is locked; others have to unlock it.
+#[test]
+fn what_an_ordinary_user_locked_is_taken_away_too() {
+    if !is_ours() || !rustix::process::geteuid().is_root() {
+        eprintln!("NOT TESTED: only root can become somebody else");
+        return;
+    }
+    let world = World::new();
+    let (helper, custody) = (world.out.join("haft-sandboxed"), world.out.join("custody"));
+    fs::copy(HELPER, &helper).unwrap();
+    fs::create_dir(&custody).unwrap();
+    let open = |path: &Path| fs::set_permissions(path, fs::Permissions::from_mode(0o777)).unwrap();
+    [world.ws.parent().unwrap(), &world.ws, &world.out, &helper, &custody].into_iter().for_each(open);
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
+    let script = "mkfifo go; chmod 666 go; echo running; read -r _ < go; mkdir .idea/rc; echo evil > .idea/rc/x; \
+        chmod 555 .idea/rc; touch made; sleep 1000";
+    let child = command.arg(&helper).arg("--workspace").arg(&world.ws).arg("--custody").arg(&custody);
+    let child = child.args(["bash", "-c", script]).current_dir(&world.ws).stdout(Stdio::piped()).spawn();
+    let Ok(mut child) = child else {
+        eprintln!("NOT TESTED as an ordinary user: setpriv is missing");
+        return;
+    };
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    if line.is_empty() {
+        eprintln!("NOT TESTED as an ordinary user: others cannot reach {}", world.ws.display());
+        return;
+    }
+    let looked_at = || std::thread::sleep(std::time::Duration::from_millis(200));
+    looked_at();
+    fs::create_dir(world.ws.join(".idea")).unwrap();
+    open(&world.ws.join(".idea"));
+    looked_at();
+    fs::write(world.ws.join("go"), "now\n").unwrap();
+    until("it is made", || world.ws.join("made").exists());
+    until("it is taken away", || !world.ws.join(".idea/rc").exists());
+    rustix::process::kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    child.wait().unwrap();
+    // What was killed is not the supervisor, which ends by itself.
+    until("it is kept", || taken(&custody).iter().any(|kept| kept.join("rc/x").exists()));
+    let [kept] = taken(&custody).try_into().unwrap();
+    assert_eq!(fs::read_to_string(kept.join("rc/x")).unwrap(), "evil\n");
+    assert!(world.ws.join(".idea").exists());
 }

@@ -37,7 +37,15 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, args: &GcArgs) ->
     let mut taken = Taken::all(&setting.paths.custody());
     let old = taken.iter().filter(|taken| taken.is_older_than(days, now)).count();
     if yes {
-        taken.retain(|taken| !(taken.is_older_than(days, now) && taken.remove()));
+        taken.retain(|taken| {
+            let removed = taken.is_older_than(days, now).then(|| taken.remove());
+            if let Some(Err(error)) = &removed {
+                let (warning, path) = (terminal.err().yellow("warning:"), taken.path());
+                let path = visible(&path.to_string_lossy());
+                terminal.say(&format!("{warning} could not remove {path}: {error}"));
+            }
+            !matches!(removed, Some(Ok(())))
+        });
     }
     for (path, why) in swept.iter().flat_map(|(swept, _)| &swept.stuck) {
         let path = visible(&path.to_string_lossy());

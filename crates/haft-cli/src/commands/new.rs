@@ -4,6 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use haft_sandbox::{Content, Vouching};
 use serde_json::json;
 
 use crate::cli::{Globals, NewKind};
@@ -42,10 +43,11 @@ pub(crate) fn run(
         refuse_links(&[&home, &home.join(folder), &home.join("types")])?;
     }
     let path = home.join(folder).join(format!("{name}.ts"));
-    create(&path, &text.replace("NAME", name))?;
+    let custody = setting.paths.custody();
+    create(&path, &text.replace("NAME", name), &custody)?;
     let types = home.join(TYPES_AT);
     if !types.exists() {
-        create(&types, TYPES)?;
+        create(&types, TYPES, &custody)?;
     }
     report(terminal, kind, name, &path, is_global || setting.is_trusted())
 }
@@ -65,8 +67,8 @@ fn refuse_links(directories: &[&Path]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes a file that must not be there yet.
-fn create(path: &Path, text: &str) -> Result<(), Failure> {
+/// Writes a file that must not be there yet. No command that runs meanwhile may make it, so it is said who does.
+fn create(path: &Path, text: &str, custody: &Path) -> Result<(), Failure> {
     let failed = |error: std::io::Error| {
         let failure = Failure::usage(format_args!("could not create {}: {error}", path.display()));
         match error.kind() {
@@ -76,10 +78,20 @@ fn create(path: &Path, text: &str) -> Result<(), Failure> {
             _ => failure,
         }
     };
+    let real = really(path);
+    let vouching = Vouching::begin(custody, vec![real.clone()]).map_err(failed)?;
     let directory = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(directory).map_err(failed)?;
     let mut file = fs::OpenOptions::new().write(true).create_new(true).open(path).map_err(failed)?;
-    file.write_all(text.as_bytes()).map_err(failed)
+    file.write_all(text.as_bytes()).map_err(failed)?;
+    vouching.finish(&[(real, Content::of(text.as_bytes()))]).map_err(failed)
+}
+
+/// Where a path leads that need not exist.
+fn really(path: &Path) -> PathBuf {
+    let known =
+        path.ancestors().find_map(|above| Some((above.canonicalize().ok()?, path.strip_prefix(above).ok()?)));
+    known.map_or_else(|| path.to_owned(), |(real, rest)| real.join(rest))
 }
 
 fn report(

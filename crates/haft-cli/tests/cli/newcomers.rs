@@ -42,6 +42,8 @@ fn what_another_haft_is_let_write_while_a_command_runs_stays_and_the_rest_is_kep
     let patch = "patchText=*** Begin Patch\n*** Add File: .mcp.json\n+{}\n*** Delete File: .vscode/gone.json\n*** End Patch";
     agreed(&["call", "apply_patch", patch]);
     agreed(&["call", "edit", "filePath=.vscode/settings.json", "oldString={}", "newString={ }"]);
+    let new = place.run(&["new", "tool", "greet"]);
+    assert_eq!(new.code, 0, "{}", new.err);
     // This one nobody has agreed to, and who wrote it nobody knows.
     place.file(".envrc", "export MINE=1\n");
     until("it is taken away", || !place.ws().join(".envrc").exists());
@@ -53,6 +55,8 @@ fn what_another_haft_is_let_write_while_a_command_runs_stays_and_the_rest_is_kep
     assert_eq!(told["status"], "completed", "{told:#}");
     assert_eq!((place.read(".vscode/settings.json"), place.read(".mcp.json")), ("{}".into(), "{}\n".into()));
     assert!(!place.ws().join(".vscode/gone.json").exists());
+    let made = Path::new(new.out.trim());
+    assert!(made.starts_with(place.ws()) && made.exists(), "{made:?}");
     let words = told["output"].as_str().unwrap();
     let (_, kept) = words.split_once("taken away, and is kept at ").unwrap_or_else(|| panic!("{words}"));
     let kept = Path::new(kept.split(';').next().unwrap());

@@ -90,12 +90,13 @@ fn arguments(spec: &Spec, guard: &Guard, me: &Path) -> Vec<OsString> {
     for root in &profile.writable {
         mount("--bind", root, root);
     }
-    // Directories that hold something protected could be renamed with it, unless they are mounts themselves.
-    let held = guard.read_only.iter().chain(guard.looked_after());
+    let hidden: Vec<&PathBuf> = profile.hidden.iter().filter(|path| !granted(path)).collect();
+    // Directories that hold something protected or hidden could be renamed with it, unless they are mounts themselves.
+    let held = guard.read_only.iter().chain(guard.looked_after()).chain(hidden.iter().copied());
     pins(&profile.writable, held).iter().for_each(|part| mount("--bind", part, part));
     guard.read_only.iter().for_each(|path| mount("--ro-bind", path, path));
     mount("--ro-bind", me, me);
-    for path in profile.hidden.iter().filter(|path| !granted(path)) {
+    for path in hidden {
         mount("--ro-bind", if path.is_dir() { no_directory } else { no_file }, path);
     }
     for path in supervise::sockets().iter().filter(|path| !profile.sockets.contains(path) && is_visible(path))

@@ -21,17 +21,17 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use rustix::process::Pid;
 
 use super::embedded::Embedded;
-use super::newcomers::Newcomers;
+use super::newcomers::{Care, Newcomers};
 use super::removal::{self, Fate};
 use super::repositories::Directory;
-use super::stillness::{Stillness, is_local};
-use super::taken::{self, Keeping};
-use super::vouching::Vouched;
+use super::stillness::{Stillness, is_counted, is_local};
+use super::taken::{self, Keeping, Unkept};
+use super::vouching::{Earlier, Vouched};
 use crate::profile::{Absent, Profile, Protected};
 use crate::spec::Removed;
 
@@ -44,6 +44,8 @@ const ATTEMPTS_MAX: usize = 100;
 
 /// So long is waited before it is looked again whether somebody has written what they were about to.
 const WRITING: Duration = Duration::from_millis(2);
+/// So long at most: whoever holds the command does not wait for ever either.
+const WRITING_MAX: Duration = Duration::from_secs(2);
 
 /// What must be undone when the command has ended.
 #[derive(Default)]
@@ -57,9 +59,11 @@ pub(super) struct Guard {
     newcomers: Newcomers,
     /// Whether all of the command slept when it was looked at last.
     stillness: RefCell<Option<Stillness>>,
-    /// Whether that says anything of what appears.
-    is_local: bool,
+    /// Whether that can be told on this machine.
+    is_counted: bool,
     custody: Option<PathBuf>,
+    /// What was vouched for before.
+    earlier: Earlier,
     removed: RefCell<BTreeSet<PathBuf>>,
     /// What was displaced, and where it is now.
     displaced: RefCell<Vec<(PathBuf, PathBuf)>>,
@@ -89,8 +93,9 @@ impl Guard {
     pub(super) fn raise(profile: &Profile) -> io::Result<Guard> {
         let mut guard = Guard {
             embedded: Embedded::within(&profile.writable),
-            is_local: profile.writable.iter().all(|root| is_local(root)),
+            is_counted: is_counted(),
             custody: profile.custody.clone(),
+            earlier: profile.custody.as_deref().map(Earlier::of).unwrap_or_default(),
             ..Guard::default()
         };
         for protected in &profile.protected {
@@ -148,22 +153,7 @@ impl Guard {
     /// Takes away what is not wanted, and puts links back that lead elsewhere. `head` is the process that stands for the
     /// command, as long as there is one.
     pub(super) fn undo(&self, look: Look, head: Option<Pid>) {
-        let now = head.filter(|_| self.is_local).and_then(Stillness::of);
-        let before = self.stillness.replace(now);
-        // Asked when everything was looked at: so it covers all the time since it was looked at before.
-        let was_still = || head.is_some_and(|head| before.is_some() && Stillness::of(head) == before);
-        for path in &self.unwanted {
-            self.turn_away(path, look, was_still);
-        }
-        for Closed { path: directory, known, .. } in &self.closed {
-            let added =
-                names(directory).filter(|name| !known.contains(name)).map(|name| directory.join(name));
-            for path in added.collect::<Vec<_>>() {
-                if !self.displaced.borrow().iter().any(|(_, aside)| *aside == path) {
-                    self.turn_away(&path, look, was_still);
-                }
-            }
-        }
+        self.turn_newcomers_away(look, head);
         for directory in &self.repositories {
             self.removed.borrow_mut().extend(directory.undo(|path| self.displace(path)));
         }
@@ -179,34 +169,65 @@ impl Guard {
         }
     }
 
-    /// Takes away what has appeared under a name, but for what is somebody else's.
-    fn turn_away(&self, path: &Path, look: Look, was_still: impl FnOnce() -> bool) {
-        let is_there = || fs::symlink_metadata(path).is_ok();
-        if !is_there() || self.newcomers.of_the_command(path, look, &Vouched::default()).is_empty() {
+    /// Takes away what has appeared under names that were absent, but for what is somebody else's.
+    fn turn_newcomers_away(&self, look: Look, head: Option<Pid>) {
+        if self.unwanted.is_empty() && self.closed.is_empty() {
             return;
         }
-        let mut vouched = self.vouched();
-        if vouched.is_pending(path) && look == Look::Passing {
+        let now = head.filter(|_| self.is_counted).and_then(Stillness::of);
+        let before = self.stillness.replace(now);
+        // Asked when everything was looked at: so it covers all the time since it was looked at before.
+        let was_still = || head.is_some_and(|head| before.is_some() && Stillness::of(head) == before);
+        for path in &self.unwanted {
+            self.turn_away(path, look, was_still);
+        }
+        for Closed { path: directory, known, .. } in &self.closed {
+            let added =
+                names(directory).filter(|name| !known.contains(name)).map(|name| directory.join(name));
+            for path in added.collect::<Vec<_>>() {
+                if !self.displaced.borrow().iter().any(|(_, aside)| *aside == path) {
+                    self.turn_away(&path, look, was_still);
+                }
+            }
+        }
+    }
+
+    fn turn_away(&self, path: &Path, look: Look, was_still: impl Fn() -> bool) {
+        if fs::symlink_metadata(path).is_err() {
+            return self.newcomers.forget(path);
+        }
+        // A server may make a file for somebody who sleeps.
+        let was_still = || path.parent().is_some_and(is_local) && was_still();
+        let care = if look == Look::Passing && was_still() { Care::Times } else { Care::Content };
+        if self.newcomers.judge(path, &Vouched::default(), care).of_the_command.is_empty() {
             return;
         }
-        // At last nobody looks again, so they are waited for; they do not take long, or do not count as writing.
-        while vouched.is_pending(path) {
+        let mut found = self.newcomers.judge(path, &self.vouched(), care);
+        // At last nobody looks again, so they are waited for, and not for long.
+        let until = Instant::now() + WRITING_MAX;
+        while found.is_pending && look == Look::Last && Instant::now() < until {
             std::thread::sleep(WRITING);
-            vouched = self.vouched();
+            found = self.newcomers.judge(path, &self.vouched(), care);
         }
-        let unwanted = self.newcomers.of_the_command(path, look, &vouched);
-        if unwanted.is_empty() || !is_there() || self.newcomers.admit(path, was_still) {
+        let mut is_left = found.is_pending;
+        if !found.is_pending && !found.of_the_command.is_empty() && self.newcomers.admit(path, was_still) {
             return;
         }
-        for unwanted in unwanted {
+        for unwanted in found.of_the_command {
             // Beside all that is looked at.
-            self.displace_beside(&unwanted, path);
-            self.removed.borrow_mut().insert(unwanted);
+            match self.displace_beside(&unwanted, path) {
+                true => drop(self.removed.borrow_mut().insert(unwanted)),
+                false => is_left = true,
+            }
+        }
+        if is_left {
+            // It is there already, so it says nothing if it is there again.
+            self.stillness.take();
         }
     }
 
     fn vouched(&self) -> Vouched {
-        self.custody.as_deref().map(Vouched::said).unwrap_or_default()
+        self.custody.as_deref().map(|custody| Vouched::said(custody, &self.earlier)).unwrap_or_default()
     }
 
     fn link(&mut self, path: &Path, profile: &Profile) -> io::Result<()> {
@@ -270,23 +291,19 @@ impl Guard {
         removed.map(|path| Removed { kept: kept.remove(&path).unwrap_or_default(), path }).collect()
     }
 
-    /// Brings what was displaced to where it is kept; the rest goes.
+    /// Brings what was displaced to where it is kept; what there is nothing in goes.
     fn kept(&self) -> HashMap<PathBuf, Vec<PathBuf>> {
         let mut keeping = self.custody.as_deref().map(Keeping::within);
         let mut all: HashMap<PathBuf, Vec<PathBuf>> = HashMap::new();
         for (path, aside) in self.displaced.take() {
             let name = Path::new(path.file_name().unwrap_or_default());
             match keeping.as_mut().map(|keeping| keeping.keep(&aside, name)) {
-                Some(Ok(kept)) => all.entry(path).or_default().extend(kept),
-                // Nobody knows what is in it, so it stays where it is, under a name that means nothing.
-                Some(Err(_)) => {
-                    all.entry(path).or_default().push(aside);
-                    continue;
-                }
-                None => {}
+                Some(Ok(kept)) => all.entry(path).or_default().push(kept),
+                // Too large, or there is no room: it stays, under a name that means nothing.
+                Some(Err(Unkept::Whole)) => all.entry(path).or_default().push(aside),
+                // What cannot be removed has a name that means nothing, too.
+                Some(Err(Unkept::Empty)) | None => drop(removal::remove(&aside)),
             }
-            // What cannot be removed has a name that means nothing, too.
-            removal::remove(&aside).ok();
         }
         all
     }
@@ -295,12 +312,22 @@ impl Guard {
         self.displace_beside(path, path);
     }
 
-    fn displace_beside(&self, path: &Path, beside: &Path) {
+    /// Whether it is out of its place.
+    fn displace_beside(&self, path: &Path, beside: &Path) -> bool {
+        let mut displaced = self.displaced.borrow_mut();
         // A command that tries again and again does not fill the directory.
-        let is_kept = self.custody.is_some() && self.displaced.borrow().len() < taken::ITEMS_MAX;
+        if displaced.len() >= taken::ITEMS_MAX {
+            displaced.retain(|(_, aside)| !taken::is_empty(aside) || removal::remove(aside).is_err());
+        }
+        let is_kept = self.custody.is_some() && displaced.len() < taken::ITEMS_MAX;
         let fate = if is_kept { Fate::Kept } else { Fate::Gone };
-        let aside = removal::displace(path, beside, fate);
-        self.displaced.borrow_mut().extend(aside.map(|aside| (path.to_path_buf(), aside)));
+        match removal::displace(path, beside, fate) {
+            Ok(aside) => {
+                displaced.extend(aside.map(|aside| (path.to_path_buf(), aside)));
+                true
+            }
+            Err(_) => fs::symlink_metadata(path).is_err(),
+        }
     }
 }
 

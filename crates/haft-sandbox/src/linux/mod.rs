@@ -45,5 +45,5 @@ pub(crate) use probe::{report, strongest};
 pub(crate) use program::{Helper, Helpers};
 pub(crate) use remembered::{forget, recalled, remember};
 pub(crate) use sys::share_memory;
-pub use taken::taken;
+pub use taken::{remove_taken, taken};
 pub use vouching::Vouching;

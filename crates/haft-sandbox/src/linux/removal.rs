@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{
-    AtFlags, CWD, Dir, Mode, OFlags, RenameFlags, ResolveFlags, openat, openat2, renameat, renameat_with,
-    unlinkat,
+    AtFlags, CWD, Dir, FileType, Mode, OFlags, RenameFlags, ResolveFlags, fstat, openat, openat2, renameat,
+    renameat_with, unlinkat,
 };
 
 /// How deep a directory is removed. A deeper one keeps its harmless name.
@@ -29,25 +29,37 @@ pub(super) enum Fate {
 
 /// Moves something out of its place at once, whatever it is; returns where it is now, if it is still anywhere: beside a
 /// path that it is at, or below.
-pub(super) fn displace(path: &Path, beside: &Path, fate: Fate) -> Option<PathBuf> {
-    let (above, name, there) = (open_above(path).ok()?, path.file_name()?, open_above(beside).ok()?);
-    let unlink = || fate == Fate::Gone && unlinkat(&above, name, AtFlags::empty()).is_ok();
-    if unlink() {
-        return None;
+///
+/// # Errors
+/// Where it could not be moved. It may be gone, too.
+pub(super) fn displace(path: &Path, beside: &Path, fate: Fate) -> io::Result<Option<PathBuf>> {
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+    let (above, there) = (open_above(path)?, open_above(beside)?);
+    let unlink = || unlinkat(&above, name, AtFlags::empty());
+    if fate == Fate::Gone && unlink().is_ok() {
+        return Ok(None);
     }
     // A directory may be large, or locked against being emptied; its name can be changed all the same. Nobody can guess
     // the other name, to be there first.
-    let aside = beside.with_file_name(format!(".haft-removed-{}", nonce()));
-    let rename = || renameat(&above, name, &there, aside.file_name()?).ok();
-    if rename().is_some() {
-        return Some(aside);
+    let other = format!(".haft-removed-{}", nonce());
+    let aside = beside.with_file_name(&other);
+    let rename = || renameat(&above, name, &there, &*other);
+    if rename().is_ok() {
+        return Ok(Some(aside));
     }
-    // The directory itself may be locked, which does not keep git from reading it.
-    let _unlocked = (Unlocked::of(&above).ok()?, Unlocked::of(&there).ok()?);
-    if unlink() {
-        return None;
+    // The directories themselves may be locked, which does not keep git from reading them; so may one that is to come to
+    // another directory, which changes it.
+    let itself = openat(&above, name, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
+    let is_directory = FileType::from_raw_mode(fstat(&itself)?.st_mode) == FileType::Directory;
+    let _unlocked = (Unlocked::of(&above)?, Unlocked::of(&there)?);
+    let moved = is_directory.then(|| Unlocked::of(&itself)).transpose()?;
+    let renamed = if fate == Fate::Gone && unlink().is_ok() { return Ok(None) } else { rename() };
+    drop(moved);
+    match renamed {
+        Ok(()) => Ok(Some(aside)),
+        // Better nothing than something that is believed: there may be no room for another name.
+        Err(_) => Ok(unlink().map(|()| None)?),
     }
-    rename().map(|()| aside)
 }
 
 /// A name that nobody else has or can guess.
@@ -151,7 +163,7 @@ mod tests {
         fs::set_permissions(above.path(), Permissions::from_mode(0o555)).unwrap();
         // Nothing is there, which looks as what cannot be moved.
         let absent = above.path().join("absent");
-        assert_eq!(displace(&absent, &absent, Fate::Gone), None);
+        assert!(displace(&absent, &absent, Fate::Gone).is_err());
         assert_eq!(mode(), 0o555);
         remove(&above.path().join("aside")).unwrap();
         assert!(!above.path().join("aside").exists());

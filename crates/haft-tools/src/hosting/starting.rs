@@ -7,11 +7,16 @@ use std::process::Child;
 use std::time::{Duration, Instant};
 
 use haft_sandbox::{Finished, Program, SandboxError, Watch};
+#[cfg(target_os = "linux")]
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+#[cfg(target_os = "linux")]
+use rustix::process::{Pid, PidfdFlags};
 
 use super::Hosting;
 use crate::process::{ProfileName, besides, own_profile, taken_away};
 
-/// How long a supervisor may take to end what a host has started, and how often it is looked at meanwhile.
+/// How long a supervisor may take to end what a host has started, and how often it is looked at meanwhile where the kernel
+/// does not tell.
 const ENDING_MAX: Duration = Duration::from_secs(5);
 const LOOKING: Duration = Duration::from_micros(200);
 
@@ -60,15 +65,28 @@ impl Held {
         watch.end();
         // The supervisor kills whatever is left and puts back what must not stay, and only then it ends. It is not
         // killed before that, unless it hangs.
-        let until = Instant::now() + ENDING_MAX;
-        while matches!(self.child.try_wait(), Ok(None)) && Instant::now() < until {
-            std::thread::sleep(LOOKING);
-        }
+        wait_for(&mut self.child);
         let _gone = self.child.kill();
         let _reaped = self.child.wait();
         let Finished { removed, removed_besides, .. } = watch.finish()?;
         let said = removed.iter().map(|removed| taken_away(removed, "a plugin"));
         Ok(said.chain(besides(removed_besides)).collect())
+    }
+}
+
+/// Waits until a process has ended, or for as long as it may take.
+fn wait_for(child: &mut Child) {
+    #[cfg(target_os = "linux")]
+    if let Ok(process) = rustix::process::pidfd_open(Pid::from_child(child), PidfdFlags::empty()) {
+        let limit = Timespec::try_from(ENDING_MAX).expect("it is a few seconds");
+        let mut ended = [PollFd::new(&process, PollFlags::IN)];
+        // Whatever becomes of it, nobody waits any longer.
+        let _late = rustix::io::retry_on_intr(|| poll(&mut ended, Some(&limit)));
+        return;
+    }
+    let until = Instant::now() + ENDING_MAX;
+    while matches!(child.try_wait(), Ok(None)) && Instant::now() < until {
+        std::thread::sleep(LOOKING);
     }
 }
 

@@ -3,12 +3,14 @@
 
 use std::path::PathBuf;
 
+use haft_sandbox::Content;
+
 use super::Workspace;
 use super::change::FileChange;
 use super::error::WorkspaceError;
 
 /// The protected files of a change, which are about to be written.
-pub(super) struct Vouching(Option<(haft_sandbox::Vouching, Vec<(PathBuf, blake3::Hash)>)>);
+pub(super) struct Vouching(Option<(haft_sandbox::Vouching, Vec<(PathBuf, Content)>)>);
 
 impl Vouching {
     /// Says that they are about to be written.
@@ -21,8 +23,9 @@ impl Vouching {
         let begun = haft_sandbox::Vouching::begin(custody, paths);
         let begun = begun.map_err(|source| WorkspaceError::Write { path: first.place().shown(), source })?;
         let held = |file: &&FileChange| {
-            let digest = blake3::Hash::from_hex(&file.after()?.digest).ok()?;
-            Some((file.place().real().to_owned(), digest))
+            let after = file.after()?;
+            let content = Content { bytes: after.bytes, digest: blake3::Hash::from_hex(&after.digest).ok()? };
+            Some((file.place().real().to_owned(), content))
         };
         Ok(Vouching(Some((begun, files.iter().filter_map(held).collect()))))
     }

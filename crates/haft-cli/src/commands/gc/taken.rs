@@ -1,6 +1,7 @@
 //! What was taken away from protected paths while commands ran, and is kept for whoever misses it.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
@@ -41,9 +42,9 @@ impl Taken {
         self.at_ms < now_ms.saturating_sub(i64::from(days) * 24 * 3600 * 1000)
     }
 
-    /// Removes it. What cannot be removed is still there when it is looked for again.
-    pub(super) fn remove(&self) -> bool {
-        fs::remove_dir_all(&self.directory).is_ok()
+    /// Removes it.
+    pub(super) fn remove(&self) -> io::Result<()> {
+        haft_sandbox::remove_taken(&self.directory)
     }
 
     pub(super) fn document(&self) -> Value {
