@@ -97,11 +97,24 @@ pub(crate) fn check_output(schema: &Schema, output: &Value) -> Result<(), Output
 
 /// Decodes checked input into its type.
 pub(crate) fn decode<T: DeserializeOwned>(input: Value) -> Result<T, Vec<Issue>> {
+    let immense = immense(&input);
     serde_path_to_error::deserialize(input).map_err(|error| {
         let path = error.path().to_string();
         let path = if path == "." { String::new() } else { path };
-        vec![Issue { path, problem: error.inner().to_string() }]
+        let problem = match immense.into_iter().find(|(name, _)| *name == path) {
+            Some((_, number)) => format!("{number:?} is too large"),
+            None => error.inner().to_string(),
+        };
+        vec![Issue { path, problem }]
     })
+}
+
+/// Whole numbers that no type holds, by their fields. To a schema they are integers like any other.
+fn immense(input: &Value) -> Vec<(String, f64)> {
+    let is_immense = |number: &f64| number.fract() == 0.0 && number.abs() >= (1_u64 << 63) as f64;
+    let fields = input.as_object().into_iter().flatten();
+    let numbers = fields.filter(|(_, value)| value.is_f64());
+    numbers.filter_map(|(name, value)| Some((name.clone(), value.as_f64().filter(is_immense)?))).collect()
 }
 
 /// The words of a bad call, unless the tool has its own.

@@ -66,6 +66,10 @@ fn footer(page: &Page) -> String {
     let Page { line_start: first, line_end: last, total_lines: total, .. } = page;
     let next = last + 1;
     match page.end {
+        // The limit was zero.
+        End::Lines | End::Uncounted if last < first => {
+            format!("(No line is shown, there are {total}. Use a limit above 0.)")
+        }
         End::Text => format!("(End of file - total {total} lines)"),
         End::Lines => format!("(Showing lines {first}-{last} of {total}. Use offset={next} to continue.)"),
         End::Uncounted => {

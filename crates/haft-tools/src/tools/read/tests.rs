@@ -86,6 +86,14 @@ fn numbered_lines_in_an_envelope() {
 }
 
 #[test]
+fn no_line_is_shown_where_none_is_wanted() {
+    let bench = Bench::new();
+    bench.file("a.txt", "one\ntwo\nthree");
+    let done = bench.completed("read", json!({"filePath": "a.txt", "limit": 0}));
+    assert!(done.text().contains("(No line is shown, there are 3. Use a limit above 0.)"), "{}", done.text());
+}
+
+#[test]
 fn metadata_for_people() {
     let bench = Bench::new();
     bench.file("a.txt", "one\ntwo\nthree");
@@ -436,6 +444,9 @@ fn bad_arguments_are_named() {
     bench.file("f", "x");
     bench.check("read", json!({}), expect![[r#"
         rejected: Invalid tool input: The read tool was called with invalid arguments: filePath: is required: expected a string, but it is missing.
+        Please rewrite the input so it satisfies the expected schema."#]]);
+    bench.check("read", json!({"filePath": "f", "offset": 1e30}), expect![[r#"
+        rejected: Invalid tool input: The read tool was called with invalid arguments: offset: 1e30 is too large.
         Please rewrite the input so it satisfies the expected schema."#]]);
     bench.check("read", json!({"filePath": "f", "limit": 2.5}), expect![[r#"
         rejected: Invalid tool input: The read tool was called with invalid arguments: limit: expected an integer, got 2.5.
