@@ -11,7 +11,6 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 
 use common::{HELPER, World, is_full, is_ours, machine, until};
 use haft_sandbox::{Content, Finished, Profile, Vouching, Watch, taken};
-use rustix::process::{Pid, Signal};
 
 /// A command that runs, with a custody for what is taken away.
 struct Running {
@@ -233,10 +232,10 @@ fn nobody_vouches_for_what_a_command_brings_about_by_itself() {
     }
     // It knows what was agreed to, and puts the same elsewhere, or something else in its place.
     let script = "echo running; until [ -e haft.jsonc ]; do :; done; cp haft.jsonc haft.json; mkdir .opencode; \
-        cp haft.jsonc .opencode/x; ln -s ../haft.jsonc .zed; mv haft.jsonc moved; ln -s moved haft.jsonc; while :; do :; done";
+        cp haft.jsonc .opencode/x; ln -s ../haft.jsonc .zed; mv haft.jsonc moved; ln -s moved haft.jsonc; touch the-end; while :; do :; done";
     let running = Running::start(script);
     running.agreed("haft.jsonc", "agreed");
-    until("all is taken away", || in_place(&running.world.ws) == ["moved"]);
+    until("all is taken away", || running.at("the-end").exists() && in_place(&running.world.ws).len() == 2);
     let (_world, _, finished) = running.end();
     let mut removed: Vec<_> =
         finished.removed.iter().map(|removed| removed.path.file_name().unwrap().to_owned()).collect();
@@ -346,6 +345,15 @@ fn much_is_put_beside_and_not_lost() {
     assert_eq!(fs::metadata(removed.kept[0].join("large")).unwrap().len(), 20_000_000);
 }
 
+/// A process that is killed whatever becomes of the test.
+struct Ended(Child);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        self.0.kill().and_then(|()| self.0.wait()).unwrap();
+    }
+}
+
 /// Who may do everything may also move what is locked; others have to unlock it.
 #[test]
 fn what_an_ordinary_user_locked_is_taken_away_too() {
@@ -359,18 +367,20 @@ fn what_an_ordinary_user_locked_is_taken_away_too() {
     fs::create_dir(&custody).unwrap();
     let open = |path: &Path| fs::set_permissions(path, fs::Permissions::from_mode(0o777)).unwrap();
     [world.ws.parent().unwrap(), &world.ws, &world.out, &helper, &custody].into_iter().for_each(open);
+    std::os::unix::fs::chown(&world.ws, Some(65534), Some(65534)).unwrap();
     let mut command = Command::new("setpriv");
     command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
     let script = "mkfifo go; chmod 666 go; echo running; read -r _ < go; mkdir .idea/rc; echo evil > .idea/rc/x; \
-        chmod 555 .idea/rc; touch made; sleep 1000";
+        chmod 555 .idea/rc; touch made; sleep 0.3; echo evil > haft.jsonc; chmod 0 .; sleep 1000";
     let child = command.arg(&helper).arg("--workspace").arg(&world.ws).arg("--custody").arg(&custody);
     let child = child.args(["bash", "-c", script]).current_dir(&world.ws).stdout(Stdio::piped()).spawn();
-    let Ok(mut child) = child else {
+    let Ok(child) = child else {
         eprintln!("NOT TESTED as an ordinary user: setpriv is missing");
         return;
     };
+    let mut child = Ended(child);
     let mut line = String::new();
-    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    BufReader::new(child.0.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
     if line.is_empty() {
         eprintln!("NOT TESTED as an ordinary user: others cannot reach {}", world.ws.display());
         return;
@@ -383,11 +393,42 @@ fn what_an_ordinary_user_locked_is_taken_away_too() {
     fs::write(world.ws.join("go"), "now\n").unwrap();
     until("it is made", || world.ws.join("made").exists());
     until("it is taken away", || !world.ws.join(".idea/rc").exists());
-    rustix::process::kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
-    child.wait().unwrap();
+    let is_locked = || fs::metadata(&world.ws).unwrap().permissions().mode() & 0o7777 == 0;
+    until("the way is locked", is_locked);
+    until("it is taken away", || !world.ws.join("haft.jsonc").exists());
+    drop(child);
     // What was killed is not the supervisor, which ends by itself.
     until("it is kept", || taken(&custody).iter().any(|kept| kept.join("rc/x").exists()));
-    let [kept] = taken(&custody).try_into().unwrap();
+    let kept = taken(&custody).into_iter().find(|kept| kept.join("rc").exists()).unwrap();
     assert_eq!(fs::read_to_string(kept.join("rc/x")).unwrap(), "evil\n");
-    assert!(world.ws.join(".idea").exists());
+    assert!(world.ws.join(".idea").exists() && !world.ws.join("haft.jsonc").exists());
+}
+
+#[test]
+fn a_command_that_tries_again_and_again_neither_wins_nor_has_a_persons_file_lost() {
+    if !is_full() {
+        return;
+    }
+    // Each time with much in it, so that looking at it takes long.
+    let script = "echo running; for round in $(seq 40); do for name in .idea .zed .kiro; do mkdir -p $name/{1..60}; \
+        echo $round > $name/x; done; [ -e many ] || { [ $round -lt 20 ] || touch many; }; \
+        until [ ! -e .idea ] && [ ! -e .zed ] && [ ! -e .kiro ]; do :; done; done; touch done; sleep 1000";
+    let running = Running::start(script);
+    until("it has tried often", || running.at("many").exists());
+    running.write("haft.jsonc", "a person's");
+    until("it is taken away", || !running.at("haft.jsonc").exists());
+    until("it has tried as often as it wants", || running.at("done").exists());
+    let Running { world, custody, mut child, watch, .. } = running;
+    watch.end();
+    child.wait().unwrap();
+    let finished = watch.finish().unwrap();
+    assert_eq!(kept(&finished, &world.ws.join("haft.jsonc")), ["a person's"]);
+    let tries = finished.removed.iter().find(|removed| removed.path.ends_with(".idea")).unwrap();
+    let rounds = tries.kept.iter().map(|kept| fs::read_to_string(kept.join("x")).unwrap());
+    let rounds: Vec<u32> = rounds.map(|round| round.trim().parse().unwrap()).collect();
+    // Some were taken away before anything was in them.
+    assert!(rounds.len() <= 8 && rounds.iter().any(|round| *round <= 4), "{rounds:?}");
+    assert!(rounds.iter().any(|round| *round >= 37), "{rounds:?}");
+    assert_eq!(in_place(&world.ws).len(), 2);
+    assert!(taken(&custody).len() <= 25);
 }

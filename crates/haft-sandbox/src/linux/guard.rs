@@ -15,7 +15,7 @@
 //! at in the same way.
 
 use std::cell::RefCell;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
@@ -25,12 +25,12 @@ use std::time::{Duration, Instant, SystemTime};
 
 use rustix::process::Pid;
 
+use super::asides::Asides;
 use super::embedded::Embedded;
 use super::newcomers::{Care, Newcomers};
-use super::removal::{self, Fate};
+use super::removal;
 use super::repositories::Directory;
 use super::stillness::{Stillness, is_counted, is_local};
-use super::taken::{self, Keeping, Unkept};
 use super::vouching::{Earlier, Vouched};
 use crate::profile::{Absent, Profile, Protected};
 use crate::spec::Removed;
@@ -47,6 +47,10 @@ const WRITING: Duration = Duration::from_millis(2);
 /// So long at most: whoever holds the command does not wait for ever either.
 const WRITING_MAX: Duration = Duration::from_secs(2);
 
+/// So many paths are told at most, and so many that were added to one directory are looked at in one look.
+const REMOVED_MAX: usize = 4096;
+const ADDED_MAX: usize = 256;
+
 /// What must be undone when the command has ended.
 #[derive(Default)]
 pub(super) struct Guard {
@@ -61,12 +65,12 @@ pub(super) struct Guard {
     stillness: RefCell<Option<Stillness>>,
     /// Whether that can be told on this machine.
     is_counted: bool,
+    roots: Vec<PathBuf>,
     custody: Option<PathBuf>,
     /// What was vouched for before.
     earlier: Earlier,
     removed: RefCell<BTreeSet<PathBuf>>,
-    /// What was displaced, and where it is now.
-    displaced: RefCell<Vec<(PathBuf, PathBuf)>>,
+    asides: Asides,
     /// Paths to mount read-only, all of which exist.
     pub(super) read_only: Vec<PathBuf>,
 }
@@ -78,6 +82,13 @@ pub(super) enum Look {
     Passing,
     /// When every process of it is gone.
     Last,
+}
+
+/// A look at everything: which one, and until when others are waited for.
+#[derive(Clone, Copy)]
+struct Looking {
+    look: Look,
+    until: Instant,
 }
 
 /// A directory that nothing may be added to.
@@ -94,7 +105,9 @@ impl Guard {
         let mut guard = Guard {
             embedded: Embedded::within(&profile.writable),
             is_counted: is_counted(),
+            roots: profile.writable.clone(),
             custody: profile.custody.clone(),
+            asides: Asides::new(profile.custody.clone(), profile.writable.clone()),
             earlier: profile.custody.as_deref().map(Earlier::of).unwrap_or_default(),
             ..Guard::default()
         };
@@ -178,23 +191,26 @@ impl Guard {
         let before = self.stillness.replace(now);
         // Asked when everything was looked at: so it covers all the time since it was looked at before.
         let was_still = || head.is_some_and(|head| before.is_some() && Stillness::of(head) == before);
+        let looking = Looking { look, until: Instant::now() + WRITING_MAX };
         for path in &self.unwanted {
-            self.turn_away(path, look, was_still);
+            self.turn_away(path, looking, was_still);
         }
         for Closed { path: directory, known, .. } in &self.closed {
             let added =
                 names(directory).filter(|name| !known.contains(name)).map(|name| directory.join(name));
-            for path in added.collect::<Vec<_>>() {
-                if !self.displaced.borrow().iter().any(|(_, aside)| *aside == path) {
-                    self.turn_away(&path, look, was_still);
-                }
-            }
+            let added: Vec<PathBuf> = added.filter(|path| !self.asides.has(path)).take(ADDED_MAX).collect();
+            added.iter().for_each(|path| self.turn_away(path, looking, was_still));
         }
     }
 
-    fn turn_away(&self, path: &Path, look: Look, was_still: impl Fn() -> bool) {
-        if fs::symlink_metadata(path).is_err() {
-            return self.newcomers.forget(path);
+    fn turn_away(&self, path: &Path, looking: Looking, was_still: impl Fn() -> bool) {
+        let Looking { look, until } = looking;
+        let mut _open = Vec::new();
+        match fs::symlink_metadata(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return self.newcomers.forget(path),
+            // A command may have locked the way to it, which does not keep the person from opening it again.
+            Err(_) => _open = removal::open_up(path, &self.roots),
+            Ok(_) => {}
         }
         // A server may make a file for somebody who sleeps.
         let was_still = || path.parent().is_some_and(is_local) && was_still();
@@ -204,10 +220,12 @@ impl Guard {
         }
         let mut found = self.newcomers.judge(path, &self.vouched(), care);
         // At last nobody looks again, so they are waited for, and not for long.
-        let until = Instant::now() + WRITING_MAX;
-        while found.is_pending && look == Look::Last && Instant::now() < until {
+        while found.is_pending && look == Look::Last {
+            let is_late = Instant::now() >= until;
             std::thread::sleep(WRITING);
-            found = self.newcomers.judge(path, &self.vouched(), care);
+            let vouched = self.vouched();
+            let vouched = if is_late { vouched.without_pending() } else { vouched };
+            found = self.newcomers.judge(path, &vouched, care);
         }
         let mut is_left = found.is_pending;
         if !found.is_pending && !found.of_the_command.is_empty() && self.newcomers.admit(path, was_still) {
@@ -215,14 +233,22 @@ impl Guard {
         }
         for unwanted in found.of_the_command {
             // Beside all that is looked at.
-            match self.displace_beside(&unwanted, path) {
-                true => drop(self.removed.borrow_mut().insert(unwanted)),
-                false => is_left = true,
+            match self.asides.displace(&unwanted, path) {
+                true => self.note(unwanted),
+                false => is_left |= fs::symlink_metadata(path).is_ok(),
             }
         }
         if is_left {
             // It is there already, so it says nothing if it is there again.
             self.stillness.take();
+        }
+    }
+
+    /// Notes what was taken away; of very much it is enough to know that there was more.
+    fn note(&self, path: PathBuf) {
+        let mut removed = self.removed.borrow_mut();
+        if removed.len() < REMOVED_MAX {
+            removed.insert(path);
         }
     }
 
@@ -286,48 +312,13 @@ impl Guard {
         for directory in &self.repositories {
             self.removed.borrow_mut().extend(directory.mend(|path| self.displace(path)));
         }
-        let mut kept = self.kept();
+        let mut kept = self.asides.kept();
         let removed = self.removed.take().into_iter();
         removed.map(|path| Removed { kept: kept.remove(&path).unwrap_or_default(), path }).collect()
     }
 
-    /// Brings what was displaced to where it is kept; what there is nothing in goes.
-    fn kept(&self) -> HashMap<PathBuf, Vec<PathBuf>> {
-        let mut keeping = self.custody.as_deref().map(Keeping::within);
-        let mut all: HashMap<PathBuf, Vec<PathBuf>> = HashMap::new();
-        for (path, aside) in self.displaced.take() {
-            let name = Path::new(path.file_name().unwrap_or_default());
-            match keeping.as_mut().map(|keeping| keeping.keep(&aside, name)) {
-                Some(Ok(kept)) => all.entry(path).or_default().push(kept),
-                // Too large, or there is no room: it stays, under a name that means nothing.
-                Some(Err(Unkept::Whole)) => all.entry(path).or_default().push(aside),
-                // What cannot be removed has a name that means nothing, too.
-                Some(Err(Unkept::Empty)) | None => drop(removal::remove(&aside)),
-            }
-        }
-        all
-    }
-
     fn displace(&self, path: &Path) {
-        self.displace_beside(path, path);
-    }
-
-    /// Whether it is out of its place.
-    fn displace_beside(&self, path: &Path, beside: &Path) -> bool {
-        let mut displaced = self.displaced.borrow_mut();
-        // A command that tries again and again does not fill the directory.
-        if displaced.len() >= taken::ITEMS_MAX {
-            displaced.retain(|(_, aside)| !taken::is_empty(aside) || removal::remove(aside).is_err());
-        }
-        let is_kept = self.custody.is_some() && displaced.len() < taken::ITEMS_MAX;
-        let fate = if is_kept { Fate::Kept } else { Fate::Gone };
-        match removal::displace(path, beside, fate) {
-            Ok(aside) => {
-                displaced.extend(aside.map(|aside| (path.to_path_buf(), aside)));
-                true
-            }
-            Err(_) => fs::symlink_metadata(path).is_err(),
-        }
+        self.asides.displace(path, path);
     }
 }
 

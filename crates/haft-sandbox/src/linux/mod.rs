@@ -1,5 +1,6 @@
 //! The sandbox on Linux. `helper` is where the second process starts; `supervise` stays outside, `init` goes in.
 
+mod asides;
 mod beside;
 mod bubblewrap;
 mod caches;

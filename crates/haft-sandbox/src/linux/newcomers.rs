@@ -165,7 +165,11 @@ impl Judge<'_> {
             By::Word(vouched) => {
                 let known = self.known(path);
                 let is_known = known.is_some_and(|known| known.stamp.identity == stamp(&found).identity);
-                (is_known, vouched.is_pending_below(path))
+                let is_pending = vouched.is_pending_below(path);
+                if !is_known && !is_pending && !self.may_hold_known(path, vouched) {
+                    return Ok(Verdict::of(path, false));
+                }
+                (is_known, is_pending)
             }
         };
         let mut verdict = Verdict { is_anybodys: is_own, is_pending, of_the_command: Vec::new() };
@@ -227,6 +231,11 @@ impl Judge<'_> {
             self.admit(path, found, None);
         }
         is_theirs
+    }
+
+    /// Whether anything below a directory could be somebody else's. If not, it need not be looked into, however much is in it.
+    fn may_hold_known(&self, path: &Path, vouched: &Vouched) -> bool {
+        vouched.has_below(path) || self.admitted.borrow().keys().any(|known| known.starts_with(path))
     }
 
     fn known(&self, path: &Path) -> Option<Admitted> {

@@ -122,14 +122,39 @@ pub(super) fn open_above(path: &Path) -> io::Result<OwnedFd> {
 
 /// Removes a directory with all below, even where its modes forbid it. No link is followed.
 pub(super) fn remove(path: &Path) -> io::Result<()> {
+    remove_up_to(path, usize::MAX)
+}
+
+/// The same, if there is not more than that in it: whoever fills it meanwhile could keep this busy.
+pub(super) fn remove_up_to(path: &Path, mut entries: usize) -> io::Result<()> {
     let Some(name) = path.file_name() else { return Ok(()) };
     let above = open_above(path)?;
     // Where it is somebody else's, it may be open to all.
     let _unlocked = Unlocked::of(&above).ok();
-    remove_at(&above, Path::new(name), DEPTH_MAX)
+    remove_at(&above, Path::new(name), DEPTH_MAX, &mut entries)
 }
 
-fn remove_at(above: &OwnedFd, name: &Path, depth: usize) -> io::Result<()> {
+/// A directory that is open as long as this is held.
+pub(super) struct OpenedUp {
+    _unlocked: Unlocked,
+    // Dropped last: the other one goes by it.
+    _directory: OwnedFd,
+}
+
+/// Opens up every directory on the way to a path that a command may have locked, the outermost first.
+pub(super) fn open_up(path: &Path, roots: &[PathBuf]) -> Vec<OpenedUp> {
+    let is_within = |part: &&Path| roots.iter().any(|root| part.starts_with(root));
+    let mut within: Vec<&Path> = path.ancestors().skip(1).filter(is_within).collect();
+    within.reverse();
+    let open = |part: &Path| {
+        let directory = open_above(&part.join("anything")).ok()?;
+        Some(OpenedUp { _unlocked: Unlocked::of(&directory).ok()?, _directory: directory })
+    };
+    within.into_iter().filter_map(open).collect()
+}
+
+fn remove_at(above: &OwnedFd, name: &Path, depth: usize, entries: &mut usize) -> io::Result<()> {
+    *entries = entries.checked_sub(1).ok_or_else(|| io::Error::other("there is too much of it"))?;
     if unlinkat(above, name, AtFlags::empty()).is_ok() {
         return Ok(());
     }
@@ -142,7 +167,7 @@ fn remove_at(above: &OwnedFd, name: &Path, depth: usize) -> io::Result<()> {
         let entry = entry?;
         let name = entry.file_name();
         if name != c"." && name != c".." {
-            remove_at(&found, Path::new(OsStr::from_bytes(name.to_bytes())), depth)?;
+            remove_at(&found, Path::new(OsStr::from_bytes(name.to_bytes())), depth, entries)?;
         }
     }
     Ok(unlinkat(above, name, AtFlags::REMOVEDIR)?)

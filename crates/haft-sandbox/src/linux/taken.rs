@@ -16,7 +16,7 @@ use super::removal::{self, nonce, open_above};
 
 const DIRECTORY: &str = "taken";
 /// So much is kept of what one command left: a command may make anything, and it is not asked for.
-pub(super) const ITEMS_MAX: usize = 64;
+const ITEMS_MAX: usize = 64;
 const BYTES_MAX: u64 = 16 << 20;
 /// So many things are kept in all; for a new one, the oldest goes.
 const ITEMS_IN_ALL_MAX: usize = 256;
@@ -100,7 +100,7 @@ fn listed(directory: &Path) -> impl Iterator<Item = PathBuf> {
 }
 
 /// Whether nothing would be lost with something: it holds neither bytes nor links, as far as that is quickly seen.
-pub(super) fn is_empty(path: &Path) -> bool {
+fn is_empty(path: &Path) -> bool {
     let mut waiting = vec![path.to_path_buf()];
     for _ in 0..LOOKED_AT_MAX {
         let Some(path) = waiting.pop() else { return true };

@@ -144,6 +144,16 @@ impl Vouched {
         self.pending.iter().any(|pending| pending.starts_with(path) && pending != path)
     }
 
+    /// The same, as if nobody was writing any more.
+    pub(super) fn without_pending(self) -> Vouched {
+        Vouched { pending: Vec::new(), ..self }
+    }
+
+    /// Whether something was said of files below a directory.
+    pub(super) fn has_below(&self, path: &Path) -> bool {
+        self.files.keys().any(|known| known.starts_with(path))
+    }
+
     /// The content that a file was let have.
     pub(super) fn content(&self, path: &Path) -> Option<Content> {
         self.files.get(path).copied()
