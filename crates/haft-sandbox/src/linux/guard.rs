@@ -207,7 +207,7 @@ impl Guard {
         let Looking { look, until } = looking;
         let mut _open = Vec::new();
         match fs::symlink_metadata(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return self.newcomers.forget(path),
+            Err(error) if is_absence(&error) => return self.newcomers.forget(path),
             // A command may have locked the way to it, which does not keep the person from opening it again.
             Err(_) => _open = removal::open_up(path, &self.roots),
             Ok(_) => {}
@@ -382,6 +382,11 @@ fn is_placeholder(found: &fs::Metadata) -> bool {
 fn same(path: &Path, file: &File) -> bool {
     let (Ok(there), Ok(here)) = (fs::symlink_metadata(path), file.metadata()) else { return false };
     (there.dev(), there.ino()) == (here.dev(), here.ino())
+}
+
+/// Whether it says that nothing is there: not that it cannot be seen.
+fn is_absence(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 fn is_refused(error: &io::Error) -> bool {
