@@ -119,6 +119,12 @@ impl Reader {
         Reader { path, connection: Mutex::new(None) }
     }
 
+    /// Opens the connection and reads the schema, before somebody waits for it.
+    pub(crate) fn warm_up(&self) {
+        // Whoever reads first opens it, and is told what is wrong.
+        let _later = self.read(|view| Ok(view.prepare("SELECT 1 FROM sqlite_schema").map(drop)?));
+    }
+
     /// Reads in one view of the database.
     pub(crate) fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T, Fault>) -> Result<T, Fault> {
         let mut place = self.connection.lock().unwrap_or_else(PoisonError::into_inner);

@@ -74,7 +74,7 @@ pub struct Store(pub(crate) Arc<Shared>);
 pub(crate) struct Shared {
     /// First, so that it is dropped first: this process counts as alive until everything is written.
     pub(crate) writer: Writer,
-    pub(crate) reader: Reader,
+    pub(crate) reader: Arc<Reader>,
     pub(crate) process: Process,
     pub(crate) places: Places,
     pub(crate) project: String,
@@ -100,11 +100,16 @@ impl Store {
         // Leftovers that stay do no harm; the next start tries again.
         let _stay = process::clear_stale(&places.run);
         let chore = sweep::due(&connection, &places, options.retention, options.journal);
-        let writer = Writer::start(connection, places.clone(), chore)
+        let reader = Arc::new(Reader::new(places.database.clone()));
+        let warm_up = {
+            let reader = reader.clone();
+            move || reader.warm_up()
+        };
+        let writer = Writer::start(connection, places.clone(), warm_up, chore)
             .map_err(|source| OpenError::Directory { path: places.data.clone(), source })?;
         let shared = Shared {
             writer,
-            reader: Reader::new(places.database.clone()),
+            reader,
             process,
             places,
             project: options.project,

@@ -61,10 +61,12 @@ enum Errand {
 }
 
 impl Writer {
-    /// Starts the thread. `chore` is done once, when there is nothing else to do or at the end.
+    /// Starts the thread. `first` is what it does before it looks for work; `chore` is done once, when there is nothing else
+    /// to do or at the end.
     pub(crate) fn start(
         connection: Connection,
         places: Places,
+        first: impl FnOnce() + Send + 'static,
         chore: Option<Chore>,
     ) -> std::io::Result<Writer> {
         let (queue, errands) = channel();
@@ -75,6 +77,7 @@ impl Writer {
             let worker = Worker { desk: desk.clone(), queued: queued.clone() };
             move || {
                 let _life = life;
+                first();
                 worker.work(&errands, chore);
             }
         })?;

@@ -27,7 +27,7 @@ impl Bench {
             false
         };
         connection.commit_hook(Some(hook)).unwrap();
-        let writer = Writer::start(connection, Places::in_dir(dir.path()), None).unwrap();
+        let writer = Writer::start(connection, Places::in_dir(dir.path()), || {}, None).unwrap();
         Bench { dir, writer, commits }
     }
 
