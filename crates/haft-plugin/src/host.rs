@@ -13,13 +13,13 @@ mod told;
 use std::io::Read;
 use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use haft::ToolContext;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
-use tokio::task::AbortHandle;
+use tokio::task::{AbortHandle, JoinHandle};
 use tokio::time::Instant;
 
 use self::outbox::Outbox;
@@ -74,6 +74,8 @@ pub(crate) struct Patience {
 pub(crate) struct Host {
     shared: Arc<Shared>,
     hearing: AbortHandle,
+    /// Its end, if that was begun before it was waited for.
+    ending: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Host {
@@ -101,7 +103,7 @@ impl Host {
                 tokio::task::spawn_blocking(move || shared.end(why));
             }
         });
-        Ok(Host { shared, hearing: hearing.abort_handle() })
+        Ok(Host { shared, hearing: hearing.abort_handle(), ending: Mutex::default() })
     }
 
     /// Whether it can still be spoken with.
@@ -200,6 +202,19 @@ impl Host {
         }
     }
 
+    /// Ends it without waiting for that; closing it does. From now on it cannot be used.
+    pub(crate) fn dismiss(&self) {
+        // What it says at its end is of no interest, nor that it ends.
+        self.hearing.abort();
+        self.shared.state().gone.get_or_insert_with(|| Arc::from(UNNEEDED));
+        *self.ending.lock().unwrap_or_else(PoisonError::into_inner) = Some(self.end());
+    }
+
+    fn end(&self) -> JoinHandle<()> {
+        let shared = self.shared.clone();
+        self.shared.runtime().spawn_blocking(move || shared.end(UNNEEDED.to_owned()))
+    }
+
     /// Lets it finish for a while what it was told, and end by itself; what is left is killed with this value.
     pub(crate) async fn close(&self) {
         self.stopped().await;
@@ -211,8 +226,8 @@ impl Host {
         self.shared.log_left_out();
         self.shared.outbox().take();
         // As long as anything of it is there, what must not appear in the project is taken away, whoever makes it.
-        let shared = self.shared.clone();
-        let _ended = tokio::task::spawn_blocking(move || shared.end(UNNEEDED.to_owned())).await;
+        let begun = self.ending.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let _ended = begun.unwrap_or_else(|| self.end()).await;
     }
 }
 

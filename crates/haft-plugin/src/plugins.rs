@@ -173,9 +173,9 @@ impl Plugins {
         *self.0.state() = State { entries, unfound };
     }
 
-    /// Has the process start that would serve a tool which is about to be called, if it is one of theirs. Nothing of its
-    /// file is run before that.
-    pub fn expect(&self, tool: &str) {
+    /// Has the process start that would serve a tool which is about to be called, if it is one of theirs, and end with
+    /// that call: there must be no other. Nothing of its file is run before that.
+    pub fn expect_one_call(&self, tool: &str) {
         let offers = |served: &&Arc<Served>| {
             let names = offers::names(&served.file, &served.manifest.loaded);
             names.iter().flatten().any(|name| name.as_str() == tool)
@@ -184,7 +184,7 @@ impl Plugins {
         // the call may come to nothing: then the process has started for nothing, and has run nothing.
         let served = self.0.state().entries.iter().rev().filter_map(Entry::served).find(offers).cloned();
         if let Some(served) = served {
-            served.expect();
+            served.expect_one_call();
         }
     }
 

@@ -1,6 +1,7 @@
 //! One file that is served: what it offers, and its host, which is started when something is first needed of it.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -79,6 +80,8 @@ pub(crate) struct Served {
     host: tokio::sync::Mutex<Option<Arc<Host>>>,
     /// A process for its next host, started before it is needed.
     ahead: Mutex<Option<Launching>>,
+    /// Whether nothing but one call is wanted of it.
+    is_called_once: AtomicBool,
     /// Its tools. They go with this value.
     pub(crate) registration: Mutex<Option<Registration>>,
 }
@@ -139,8 +142,16 @@ impl Served {
     fn new(house: &Arc<House>, file: CodeFile, manifest: Manifest, host: Option<Arc<Host>>) -> Arc<Served> {
         let (house, host) = (house.clone(), tokio::sync::Mutex::new(host));
         let event_hook = format!("the hook {EVENT} of {}", file.path.display()).into();
-        let (ahead, registration) = (Mutex::default(), Mutex::default());
-        Arc::new(Served { file, manifest, house, event_hook, host, ahead, registration })
+        Arc::new(Served {
+            file,
+            manifest,
+            house,
+            event_hook,
+            host,
+            ahead: Mutex::default(),
+            is_called_once: AtomicBool::new(false),
+            registration: Mutex::default(),
+        })
     }
 
     /// Whether it has a hook of this name.
@@ -164,8 +175,10 @@ impl Served {
         self.manifest.holds()
     }
 
-    /// Has a process for its host start, if it has none. Nothing of the file is run before something is needed of it.
-    pub(crate) fn expect(&self) {
+    /// Has a process for its host start, if it has none, for a call that is the only one. Nothing of the file is run
+    /// before the call is.
+    pub(crate) fn expect_one_call(&self) {
+        self.is_called_once.store(true, Ordering::Relaxed);
         let has_host = self.host.try_lock().map_or(true, |host| host.is_some());
         let mut ahead = self.ahead();
         if !has_host && ahead.is_none() {
@@ -200,7 +213,13 @@ impl Served {
             },
         });
         let limits = self.house.limits;
-        host.request(told, Some(context), Patience { answer: limits.call, busy: limits.busy }).await
+        let patience = Patience { answer: limits.call, busy: limits.busy };
+        let answered = host.request(told, Some(context), patience).await;
+        // It ends while the answer is put on record.
+        if self.is_called_once.load(Ordering::Relaxed) && self.has_no_hooks() {
+            host.dismiss();
+        }
+        answered
     }
 
     /// Lets its hooks of one name change an output, and returns it.

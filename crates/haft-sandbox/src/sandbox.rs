@@ -112,8 +112,8 @@ impl Sandbox {
     /// A command that starts a helper ahead of time, and what is needed to [`instruct`](Self::instruct) it later. To
     /// start a helper takes longer than to start most programs.
     ///
-    /// Set where the program that it will run prints, on the command, and nothing else: it finds nothing to read, and the
-    /// command's own input is how the helper is instructed.
+    /// Set where the program that it will run prints, on the command, and nothing else: the command's own input is how the
+    /// helper is instructed.
     ///
     /// # Errors
     /// Where there are no descriptors left for it.
@@ -122,13 +122,27 @@ impl Sandbox {
         Ok((command, Idle(inner)))
     }
 
-    /// Has a helper that waits run a program that is held to `profile`. Its process is then as
+    /// Has a helper that waits run a program that is held to `profile`, and finds nothing to read. Its process is then as
     /// [`Confined::into_parts`] says.
     ///
     /// # Errors
     /// As [`command`](Self::command), and where the helper is gone.
     pub fn instruct(&self, idle: Idle, profile: &Profile, program: &Program) -> Result<Watch, SandboxError> {
         self.instructed(idle, profile, program, None)
+    }
+
+    /// The same for a program that reads `input`.
+    ///
+    /// # Errors
+    /// As [`instruct`](Self::instruct).
+    pub fn instruct_reading(
+        &self,
+        idle: Idle,
+        input: impl Into<OwnedFd>,
+        profile: &Profile,
+        program: &Program,
+    ) -> Result<Watch, SandboxError> {
+        self.instructed(idle, profile, program, Some(input.into()))
     }
 
     fn instructed(

@@ -27,7 +27,7 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, args: CallArgs) -
     let call = make_call(&setting, &turn, args.tool, &args.input, args.key)?;
     if mode == Mode::Live {
         // It takes a while, in which the call is put on record.
-        location.plugins().expect(&call.name);
+        location.plugins().expect_one_call(&call.name);
     }
     let _open = location.enter(&call, &turn);
     let _narration =

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::time::{Duration, Instant};
 
-use haft_sandbox::{Finished, Program, SandboxError, Watch};
+use haft_sandbox::{Finished, Idle, Profile, Program, Sandbox, SandboxError, Watch};
 #[cfg(target_os = "linux")]
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 #[cfg(target_os = "linux")]
@@ -144,24 +144,79 @@ impl Hosting {
     /// Starts a host. This blocks for as long as a start takes.
     pub fn start(&self, start: HostStart) -> Result<Hosted, HostingError> {
         let HostStart { program, args, env, readable } = start;
-        let mut profile = own_profile(&self.processes, &self.workspace);
-        if self.processes.confinement.profile != ProfileName::FullAccess {
-            profile.readable.extend(readable.into_iter().filter(|path| path.is_dir() || path.is_file()));
-        }
+        // The helper comes to be while it is found out what it is to hold the host to.
+        let (helper, profile) = std::thread::scope(|scope| {
+            let start = || Helper::start(self.processes.sandbox());
+            let beside =
+                std::thread::Builder::new().name("haft-helper".to_owned()).spawn_scoped(scope, start);
+            let profile = self.profile(readable);
+            let helper = match beside.map(|beside| beside.join()) {
+                Ok(Ok(helper)) => helper,
+                Ok(Err(panic)) => std::panic::resume_unwind(panic),
+                // There is no thread to be had.
+                Err(_) => start(),
+            };
+            (helper, profile)
+        });
         let sandbox = self.processes.sandbox();
-        sandbox.check(&profile)?;
         let suggested = profile.suggested_env(sandbox.level());
         let suggested = suggested.into_iter().map(|(name, value)| (name.into(), value.into()));
         let all = self.processes.environment.iter().cloned().chain(suggested).chain(env).collect();
         let directory: &Path = self.workspace.directory();
         let program = Program { program: program.into(), args, env: all, cwd: directory.to_owned() };
+        match helper {
+            Ok(helper) => helper.host(sandbox, &profile, &program),
+            Err(error) => {
+                // That nothing confines here says more than that there is no helper.
+                sandbox.check(&profile)?;
+                Err(error)
+            }
+        }
+    }
+
+    /// What a host is held to.
+    fn profile(&self, readable: Vec<PathBuf>) -> Profile {
+        let mut profile = own_profile(&self.processes, &self.workspace);
+        if self.processes.confinement.profile != ProfileName::FullAccess {
+            profile.readable.extend(readable.into_iter().filter(|path| path.is_dir() || path.is_file()));
+        }
+        profile
+    }
+}
+
+/// A helper that waits for the host it is to hold.
+struct Helper {
+    child: Child,
+    idle: Idle,
+    /// What the host will read.
+    taken: PipeReader,
+    input: PipeWriter,
+    output: PipeReader,
+    words: PipeReader,
+}
+
+impl Helper {
+    fn start(sandbox: &Sandbox) -> Result<Helper, HostingError> {
+        let (mut starting, idle) = sandbox.idle()?;
         let (taken, input) = io::pipe()?;
-        let (mut starting, watch) = sandbox.command_reading(taken, &profile, &program)?.into_parts();
         let (output, printed) = io::pipe()?;
         let (words, said) = io::pipe()?;
+        // The command goes at once: the host's ends of the pipes must be the only ones.
         let child = starting.stdout(printed).stderr(said).spawn()?;
-        // Its ends of the pipes must be the only ones.
-        drop(starting);
-        Ok(Hosted { input, output, words, held: Held { child, watch: Some(watch) } })
+        Ok(Helper { child, idle, taken, input, output, words })
+    }
+
+    /// Has it start the host.
+    fn host(self, sandbox: &Sandbox, profile: &Profile, program: &Program) -> Result<Hosted, HostingError> {
+        let Helper { mut child, idle, taken, input, output, words } = self;
+        match sandbox.instruct_reading(idle, taken, profile, program) {
+            Ok(watch) => Ok(Hosted { input, output, words, held: Held { child, watch: Some(watch) } }),
+            Err(error) => {
+                // There is nothing to lose.
+                let _gone = child.kill();
+                let _reaped = child.wait();
+                Err(error.into())
+            }
+        }
     }
 }
