@@ -48,6 +48,8 @@ pub(crate) enum Mode {
 pub(crate) enum Life {
     /// It ends with the call, so nothing can go on in the background.
     OneCall,
+    /// The same, and the call is most likely one of a plugin's tool, whose process is made ready meanwhile.
+    OneForeignCall,
     /// It stays for a conversation, or is asked what there would be in one.
     Conversation,
 }

@@ -86,7 +86,8 @@ pub(crate) fn of(
     })
 }
 
-fn is_off(setting: &Setting) -> bool {
+/// Whether nobody wants any.
+pub(crate) fn is_off(setting: &Setting) -> bool {
     setting.pure || OFF.iter().any(|variable| setting.env.is_on(variable))
 }
 

@@ -11,7 +11,7 @@ use haft::permission::Gate;
 
 pub use fetching::{Arriving, Fetched, Fetching};
 pub use files::{FileDone, FileOp, FileProblem, PLUGIN_FILE};
-pub use starting::{Held, HostStart, Hosted, HostingError};
+pub use starting::{Ahead, Held, HostStart, Hosted, HostingError};
 
 use crate::process::Processes;
 use crate::web::Web;
@@ -28,4 +28,6 @@ pub struct Hosting {
     pub gate: Gate,
     /// The way to the network.
     pub web: Web,
+    /// What is ready for the next one.
+    pub ahead: Ahead,
 }

@@ -11,7 +11,7 @@ use crate::arguments;
 use crate::cli::{CallArgs, Globals};
 use crate::exit::{Exit, Failure};
 use crate::location::{Life, Location, Mode};
-use crate::plugins::why_missing;
+use crate::plugins::{self, why_missing};
 use crate::report::{self, Outcome};
 use crate::setting::{Setting, check_plain};
 use crate::terminal::Terminal;
@@ -22,7 +22,9 @@ const CLOSING_MAX: Duration = Duration::from_secs(1);
 pub(crate) async fn run(globals: &Globals, terminal: Terminal, args: CallArgs) -> Result<Exit, Failure> {
     let setting = Setting::load(globals, terminal)?;
     let mode = if args.dry_run { Mode::Rehearsal } else { Mode::Live };
-    let location = Location::open(&setting, &args.consent, mode, Life::OneCall)?;
+    let is_foreign = mode == Mode::Live && !plugins::is_off(&setting) && !haft_tools::is_builtin(&args.tool);
+    let life = if is_foreign { Life::OneForeignCall } else { Life::OneCall };
+    let location = Location::open(&setting, &args.consent, mode, life)?;
     let turn = Arc::new(location.turn().await?);
     let call = make_call(&setting, &turn, args.tool, &args.input, args.key)?;
     if mode == Mode::Live {

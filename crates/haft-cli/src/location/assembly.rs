@@ -8,7 +8,7 @@ use haft::{Events, Hook, Inbox, Limits, OpenTurns, Registration, Registry, Servi
 use haft_agent::{Agency, Own, Policies};
 use haft_plugin::{AskingPlugins, Plugins};
 use haft_store::Store;
-use haft_tools::hosting::Hosting;
+use haft_tools::hosting::{Ahead, Hosting};
 use haft_tools::web::Web;
 use haft_tools::{Jobs, Processes, ToolServices, Workspace};
 
@@ -36,10 +36,11 @@ impl<'s> Location<'s> {
         instead: impl FnOnce(Arc<dyn Asker>) -> Arc<dyn Asker>,
     ) -> Result<Location<'s>, Failure> {
         let rules = Arc::new(ruleset(setting, consent)?);
+        // First, because a process may be made ready there while the store is opened.
+        let ground = Ground::open(setting, consent, life)?;
         let keepers = Keepers::of(setting, mode)?;
         let asker = instead(asker(setting, consent, keepers.store.as_ref()));
         let deciding = Deciding::new(setting, &rules, &keepers, asker, mode);
-        let ground = Ground::open(setting, consent, life)?;
         let company = Company::new(setting, &keepers, life);
         let root = Registry::root();
         let registry = root.child();
@@ -159,6 +160,8 @@ struct Ground {
     workspace: Workspace,
     processes: Arc<Processes>,
     web: Web,
+    /// What is ready for the first process of a plugin.
+    ahead: Ahead,
 }
 
 impl Ground {
@@ -170,7 +173,12 @@ impl Ground {
         let mut processes = environment::processes(setting)?;
         processes.asks_again = is_somebody_there(consent);
         processes.keeps_helper = life == Life::Conversation;
-        Ok(Ground { workspace, processes: Arc::new(processes), web: Web::new(environment::proxies(setting)) })
+        let processes = Arc::new(processes);
+        let ahead = match life {
+            Life::OneForeignCall => Ahead::begin(&processes, &workspace),
+            Life::OneCall | Life::Conversation => Ahead::default(),
+        };
+        Ok(Ground { workspace, processes, web: Web::new(environment::proxies(setting)), ahead })
     }
 }
 
@@ -223,6 +231,7 @@ impl Plugged {
             processes: ground.processes.clone(),
             gate: deciding.gate.clone(),
             web: ground.web.clone(),
+            ahead: ground.ahead.clone(),
         };
         let sessions =
             Sessions::new(setting, &keepers.store, &keepers.memory, &company.inbox, &company.agency);

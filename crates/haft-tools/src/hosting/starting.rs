@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::io::{self, PipeReader, PipeWriter};
 use std::path::{Path, PathBuf};
 use std::process::Child;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use haft_sandbox::{Finished, Idle, Profile, Program, Sandbox, SandboxError, Watch};
@@ -13,7 +15,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags};
 
 use super::Hosting;
-use crate::process::{ProfileName, besides, own_profile, taken_away};
+use crate::process::{Processes, ProfileName, besides, own_profile, taken_away};
+use crate::workspace::Workspace;
 
 /// How long a supervisor may take to end what a host has started, and how often it is looked at meanwhile where the kernel
 /// does not tell.
@@ -144,20 +147,11 @@ impl Hosting {
     /// Starts a host. This blocks for as long as a start takes.
     pub fn start(&self, start: HostStart) -> Result<Hosted, HostingError> {
         let HostStart { program, args, env, readable } = start;
-        // The helper comes to be while it is found out what it is to hold the host to.
-        let (helper, profile) = std::thread::scope(|scope| {
-            let start = || Helper::start(self.processes.sandbox());
-            let beside =
-                std::thread::Builder::new().name("haft-helper".to_owned()).spawn_scoped(scope, start);
-            let profile = self.profile(readable);
-            let helper = match beside.map(|beside| beside.join()) {
-                Ok(Ok(helper)) => helper,
-                Ok(Err(panic)) => std::panic::resume_unwind(panic),
-                // There is no thread to be had.
-                Err(_) => start(),
-            };
-            (helper, profile)
-        });
+        let ready = self.ahead.take().unwrap_or_else(|| Ready::new(&self.processes, &self.workspace));
+        let Ready { helper, mut profile } = ready;
+        if self.processes.confinement.profile != ProfileName::FullAccess {
+            profile.readable.extend(readable.into_iter().filter(|path| path.is_dir() || path.is_file()));
+        }
         let sandbox = self.processes.sandbox();
         let suggested = profile.suggested_env(sandbox.level());
         let suggested = suggested.into_iter().map(|(name, value)| (name.into(), value.into()));
@@ -173,14 +167,39 @@ impl Hosting {
             }
         }
     }
+}
 
-    /// What a host is held to.
-    fn profile(&self, readable: Vec<PathBuf>) -> Profile {
-        let mut profile = own_profile(&self.processes, &self.workspace);
-        if self.processes.confinement.profile != ProfileName::FullAccess {
-            profile.readable.extend(readable.into_iter().filter(|path| path.is_dir() || path.is_file()));
-        }
-        profile
+/// What a host needs before it is known which one, made ready on a thread of its own. Nothing is run by it but a helper
+/// that waits, and that ends with this value if there is no host to hold.
+#[derive(Clone, Default)]
+pub struct Ahead(Arc<Mutex<Option<JoinHandle<Ready>>>>);
+
+impl Ahead {
+    /// Makes it ready for the next host.
+    pub fn begin(processes: &Arc<Processes>, workspace: &Workspace) -> Ahead {
+        let (processes, workspace) = (processes.clone(), workspace.clone());
+        let making = std::thread::Builder::new().name("haft-ahead".to_owned());
+        // Without a thread, it is made when it is needed.
+        Ahead(Arc::new(Mutex::new(making.spawn(move || Ready::new(&processes, &workspace)).ok())))
+    }
+
+    fn take(&self) -> Option<Ready> {
+        let making = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        making.and_then(|making| making.join().ok())
+    }
+}
+
+/// What every host needs.
+struct Ready {
+    helper: Result<Helper, HostingError>,
+    profile: Profile,
+}
+
+impl Ready {
+    fn new(processes: &Processes, workspace: &Workspace) -> Ready {
+        // The helper comes to be while it is found out what it is to hold the host to.
+        let helper = Helper::start(processes.sandbox());
+        Ready { helper, profile: own_profile(processes, workspace) }
     }
 }
 
