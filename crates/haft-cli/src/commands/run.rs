@@ -13,8 +13,8 @@ use crate::exit::{Exit, Failure};
 use crate::location::{self, Life, Location, Mode};
 use crate::plugins;
 use crate::run::{
-    Attacher, Desk, Draft, Face, Format, Manner, NamedCalls, Naming, News, Run, Showing, Stay, Wire,
-    stdin_text,
+    Attacher, Desk, Draft, Face, Format, Invocation, Manner, NamedCalls, Naming, News, Performer, Run,
+    Showing, Stay, Typed, Wire, stdin_text,
 };
 use crate::setting::Setting;
 use crate::terminal::Terminal;
@@ -41,8 +41,12 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, args: RunArgs) ->
     let store = location.store().cloned().ok_or_else(|| anyhow::anyhow!("a conversation needs a store"))?;
 
     let resumed = resumed(setting, &store, args.last, args.resume.as_deref()).await?;
+    let words = args.prompt.iter().chain(&args.arguments).cloned().collect();
+    let invoked = args.command.as_deref().map(|name| Invocation::named(&setting.config, name, words));
+    let invoked = invoked.transpose()?;
     // A prompt without a word is none.
     let typed = args.prompt.filter(|prompt| !prompt.trim().is_empty());
+    let typed = invoked.as_ref().map(|invocation| invocation.line.clone()).or(typed);
     let is_typed = typed.is_some();
     let (prompt, stdin) = said(terminal, typed, face)?;
     let stay = match (&prompt, face) {
@@ -54,21 +58,29 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, args: RunArgs) ->
             .hint("give a prompt, pipe one in, or run it on a terminal for a conversation"));
     }
     let title = prompt.as_deref().map_or_else(|| UNTITLED.to_owned(), title);
-    let first = match prompt {
-        Some(prompt) if is_typed => Some(Draft::new(location.workspace(), prompt, &args.file, stdin)?),
-        Some(prompt) => Some(Draft::piped(location.workspace(), prompt, &args.file)?),
-        None if args.file.is_empty() => None,
-        None => return Err(Failure::usage("--file needs a prompt")),
+    let (workspace, files) = (location.workspace(), &args.file);
+    let first = match (invoked, prompt) {
+        (Some(invoked), _) => {
+            Some(Typed::Command(Box::new(Invocation { files: files.clone(), stdin, ..invoked })))
+        }
+        (None, Some(prompt)) if is_typed => {
+            Some(Typed::read(&setting.config, workspace, prompt, files, stdin)?)
+        }
+        (None, Some(prompt)) => Some(Typed::Prompt(Draft::piped(workspace, &prompt, files)?)),
+        (None, None) if files.is_empty() => None,
+        (None, None) => return Err(Failure::usage("--file needs a prompt")),
     };
 
-    let start = start(globals, setting, &store, resumed, args.model, title).await?;
+    // Where nothing was said before, a command that names its model needs no other.
+    let of_command = first.as_ref().filter(|_| resumed.is_none()).and_then(Typed::model).map(str::to_owned);
+    let start = start(globals, setting, &store, resumed, args.model.or(of_command), title).await?;
     let rules = location::session_rules(setting, &consent)?;
     let agency = agency::furnish(setting, &location, &rules, &start).await?;
     let inbox = location.inbox().clone();
     let attacher = Attacher {
         workspace: location.workspace().clone(),
         grants: location.grants(),
-        turn: location.turn().await?,
+        turn: Arc::new(location.turn().await?),
         named,
         session: start.session.clone(),
         agent: start.agent.clone(),
@@ -83,7 +95,13 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, args: RunArgs) ->
         is_answered_elsewhere: matches!(consent.on_ask, OnAsk::Wait(_)) && !consent.yes,
         directory: setting.directory.to_string_lossy().into_owned(),
     };
-    let run = Run { terminal, face, format, stay, showing, conversation, inbox, attacher, wire };
+    let performer = Performer {
+        attacher,
+        plugins: location.plugins().clone(),
+        events: location.events().clone(),
+        config: setting.config.clone(),
+    };
+    let run = Run { terminal, face, format, stay, showing, conversation, inbox, performer, wire };
     let exit = run.hold(first).await;
     location.close().await;
     exit
