@@ -113,6 +113,11 @@ impl Performer {
                 Piece::Shell(script) => text.push_str(&self.printed(&attacher, script).await?),
             }
         }
+        if text.trim().is_empty() {
+            let message =
+                format!("the command {} says nothing if nothing is given to it", invocation.command.name);
+            return Err(Failure::usage(message).hint("write what it is to be given after its name"));
+        }
         let parts = attacher.parts(draft.saying(text)).await?;
         let commanded = Commanded {
             name: &invocation.command.name,

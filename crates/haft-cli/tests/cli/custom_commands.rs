@@ -233,6 +233,8 @@ fn mistakes_in_commands_are_told_with_their_places() {
     place.file(".opencode/command/nobody.md", "---\nagent: nobody\n---\nx");
     let err = refused(&place, 2, &["/nobody"]);
     assert!(err.contains("nobody.md:4:1") && err.contains("unknown agent \"nobody\""), "{err}");
+    place.file(".opencode/command/bare.md", "$1\n$2");
+    assert!(refused(&place, 2, &["/bare"]).contains("says nothing"));
     place.file(".opencode/command/task.md", "---\nagent: build\nsubtask: true\n---\nx");
     assert!(refused(&place, 2, &["/task"]).contains("takes none"));
 }
