@@ -11,17 +11,21 @@ const UNCLEAR: [&str; 9] = ["$(", "${", "$[", "$'", "$\"", "<<", "((", "[[", "#"
 /// What a word may hold that needs no quotes, besides letters and digits.
 const PLAIN: &str = "_-./:@%+,";
 
-/// How a slot is quoted where it stands.
+/// What a slot stands in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Quoting {
-    Bare,
-    Double,
+enum Within {
+    /// Nothing: it is a word of its own.
+    Spaces,
+    /// Part of a word.
+    Word,
+    /// Double quotes.
+    Quotes,
 }
 
 /// A slot, and where it stands.
 struct Found {
     slot: Slot,
-    quoting: Quoting,
+    within: Within,
     start: usize,
     end: usize,
 }
@@ -34,20 +38,23 @@ pub(super) fn slots(script: &str) -> Result<Vec<Slot>, TemplateError> {
 /// Fills a shell part. Words stay apart where nothing holds them together.
 pub(super) fn fill(script: &str, arguments: &Arguments, last: usize) -> Result<String, TemplateError> {
     let (mut filled, mut from) = (String::with_capacity(script.len()), 0);
-    for Found { slot, quoting, start, end } in found(script)? {
+    for Found { slot, within, start, end } in found(script)? {
         filled.push_str(&script[from..start]);
         let words = match slot {
             Slot::All => arguments.words.as_slice(),
             Slot::Nth(number) => arguments.of_slot(number, last),
         };
-        match quoting {
-            Quoting::Bare => {
-                let quoted: Vec<String> = words.iter().map(|word| quoted(word)).collect();
-                filled.push_str(&quoted.join(" "));
-            }
-            Quoting::Double if words.is_empty() => {}
+        let separate = |quoted: fn(&str) -> String| {
+            let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+            words.join(" ")
+        };
+        match within {
+            Within::Spaces => filled.push_str(&separate(quoted)),
+            // Without quotes it could become part of a name, of a variable for instance.
+            Within::Word => filled.push_str(&separate(single_quoted)),
+            Within::Quotes if words.is_empty() => {}
             // Within double quotes the shell looks for more than a slot, so they end here and begin again.
-            Quoting::Double => filled.push_str(&format!("\"{}\"", single_quoted(&words.join(" ")))),
+            Within::Quotes => filled.push_str(&format!("\"{}\"", single_quoted(&words.join(" ")))),
         }
         from = end;
     }
@@ -78,13 +85,24 @@ fn found(script: &str) -> Result<Vec<Found>, TemplateError> {
             '\\' if !in_single => length += script[at + 1..].chars().next().map_or(0, char::len_utf8),
             '\'' if !in_double => in_single = !in_single,
             '"' if !in_single => in_double = !in_double,
-            '$' if !in_single => {
-                if let Some((slot, of_slot)) = slot_at(&script[at..]) {
-                    let quoting = if in_double { Quoting::Double } else { Quoting::Bare };
-                    found.push(Found { slot, quoting, start: at, end: at + of_slot });
+            '$' if !in_single => match slot_at(&script[at..]) {
+                Some((slot, of_slot)) => {
+                    let end = at + of_slot;
+                    let is_apart = |c: Option<char>| c.is_none_or(char::is_whitespace);
+                    let stands_alone =
+                        is_apart(script[..at].chars().next_back()) && is_apart(script[end..].chars().next());
+                    let within = match (in_double, stands_alone) {
+                        (true, _) => Within::Quotes,
+                        (false, true) => Within::Spaces,
+                        (false, false) => Within::Word,
+                    };
+                    found.push(Found { slot, within, start: at, end });
                     length = of_slot;
                 }
-            }
+                // The number of the shell's own process.
+                None if script[at + 1..].starts_with('$') => length += 1,
+                None => {}
+            },
             _ => {}
         }
         at += length;
@@ -127,8 +145,22 @@ mod tests {
     }
 
     #[test]
+    fn nothing_that_is_typed_joins_what_stands_before_or_after_it() {
+        assert_eq!(filled("cat src/$1.rs", "a"), "cat src/'a'.rs");
+        assert_eq!(filled("echo $HOME$1", "_X"), "echo $HOME'_X'");
+        assert_eq!(filled("$1=5 env", "PATH"), "'PATH'=5 env");
+        assert_eq!(filled("echo $$$1", r"\';id"), r"echo $$'\'\'';id'");
+    }
+
+    #[test]
     fn what_is_the_shells_own_stays_so() {
-        for script in [r"awk '{ print $1 }' a", r"echo \$1", "echo $ARGUMENTS_X $HOME $0", "a # $(b) ${c}"] {
+        for script in [
+            "echo $$1 \"$$1\"",
+            r"awk '{ print $1 }' a",
+            r"echo \$1",
+            "echo $ARGUMENTS_X $HOME $0",
+            "a # $(b) ${c}",
+        ] {
             assert_eq!(filled(script, "x"), script);
         }
     }
@@ -149,11 +181,13 @@ mod tests {
         fn a_shell_reads_back_what_was_typed(typed in "[ a-c$`\\\\'\"*?~;&|<>(){}\\[\\]!#=é-]{1,24}") {
             let arguments = Arguments::typed(&typed);
             prop_assume!(!arguments.words.is_empty());
-            let script = fill("printf '%s\\0' $1; printf '%s' \"$1\"", &arguments, 1).unwrap();
+            let script = fill("printf '%s\\0' $$ $1 \"<$1>\" x$1 $$$1", &arguments, 1).unwrap();
             let output = Command::new("bash").args(["-c", &script]).output().unwrap();
-            let words: String = arguments.words.iter().map(|word| format!("{word}\0")).collect();
-            let expected = format!("{words}{}", arguments.words.join(" "));
-            prop_assert_eq!(String::from_utf8(output.stdout).unwrap(), expected, "{}", script);
+            let printed = String::from_utf8(output.stdout).unwrap();
+            let process = printed.split('\0').next().unwrap_or_default();
+            let (words, whole) = (arguments.words.join("\0"), arguments.words.join(" "));
+            let expected = format!("{process}\0{words}\0<{whole}>\0x{words}\0{process}{words}\0");
+            prop_assert_eq!(&printed, &expected, "{}", script);
         }
     }
 }
