@@ -276,6 +276,13 @@ impl Agency {
         self.parts().policies.set(session, rules);
     }
 
+    /// Says that another model answers in a session, and those that are given tasks there.
+    pub(crate) fn answer_by(&self, session: &SessionId, model: String) {
+        if let Some(under_way) = self.map().get_mut(session) {
+            under_way.model = model;
+        }
+    }
+
     /// Ends what a session has going on, and with it whatever that has going on.
     pub(crate) fn leave(&self, session: &SessionId) {
         let left = self.map().remove(session);

@@ -26,7 +26,7 @@ pub struct Conversation {
     pub(crate) served: Served,
     pub(crate) past: Past,
     pub(crate) pruned: HashSet<CallId>,
-    context: Context,
+    pub(crate) context: Context,
     waits_for_tasks: bool,
     /// How many answers in a row broke off after their calls had begun.
     pub(crate) broken: u32,
@@ -308,8 +308,7 @@ impl Conversation {
     /// Has another agent go on, with its own rules and no more than those of whoever began the session.
     fn switch(&mut self, name: &AgentId) -> Result<(), RunError> {
         let agent = self.agency.parts().agents.agent(name).map_err(RunError::Agent)?;
-        self.agency.switch(self.session(), &agent);
-        self.agent = agent;
+        self.speak_to(agent);
         Ok(())
     }
 

@@ -17,6 +17,7 @@ mod beside;
 mod compaction;
 mod context;
 mod conversation;
+mod detour;
 mod given;
 mod influence;
 mod interrupt;
@@ -32,6 +33,7 @@ mod tasks;
 pub use agency::{Agency, OpenError, Parts, Settings, Start};
 pub use agent::{AgentSpec, Agents, Mode, Models, Own, Policies, Served};
 pub use conversation::{Conversation, End, Outcome, RunError};
+pub use detour::Bearing;
 pub use influence::{
     Compacted, Influence, Influenced, Moment, Recalled, RecalledResult, Summarising, TextPlace, Uninfluenced,
 };

@@ -110,8 +110,9 @@ pub(crate) async fn furnish(
 fn wanted(setting: &Setting, named: Option<&str>) -> Option<BTreeSet<String>> {
     let named = named.map(str::to_owned).or_else(|| setting.config.model())?;
     let agents = setting.config.agents().into_iter().filter_map(|agent| agent.model);
+    let commands = setting.config.commands().into_iter().filter_map(|command| command.model);
     let provider = |model: String| model.split_once('/').map(|(provider, _)| provider.to_owned());
-    Some(agents.chain([named]).filter_map(provider).collect())
+    Some(agents.chain(commands).chain([named]).filter_map(provider).collect())
 }
 
 /// The configured agents.

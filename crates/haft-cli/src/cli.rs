@@ -119,6 +119,11 @@ pub(crate) enum Command {
         /// The agent
         name: Option<String>,
     },
+    /// Lists the custom commands, or shows one
+    Commands {
+        /// The command
+        name: Option<String>,
+    },
     /// Lists skills, or installs them
     Skill {
         #[command(subcommand)]
@@ -202,8 +207,14 @@ pub(crate) struct CallArgs {
 /// A run of an agent.
 #[derive(Args)]
 pub(crate) struct RunArgs {
-    /// What it is to do; @path attaches a file or an image. What is piped in is attached
+    /// What it is to do; @path attaches a file or an image, /name performs a custom command. What is piped in is attached
     pub(crate) prompt: Option<String>,
+    /// Further words for the custom command of --command
+    #[arg(value_name = "ARGUMENT", requires = "command")]
+    pub(crate) arguments: Vec<String>,
+    /// Performs the custom command of this name, with the words that follow
+    #[arg(long, value_name = "NAME")]
+    pub(crate) command: Option<String>,
     /// The model; the configured one unless given
     #[arg(long, short, value_name = "PROVIDER/MODEL")]
     pub(crate) model: Option<String>,

@@ -3,6 +3,7 @@
 pub(crate) mod agents;
 pub(crate) mod auth;
 pub(crate) mod call;
+pub(crate) mod custom;
 pub(crate) mod doctor;
 pub(crate) mod gc;
 pub(crate) mod log;

@@ -213,6 +213,11 @@ impl<'s> Location<'s> {
         self.services.events.subscribe(listener)
     }
 
+    /// Announces what happens here.
+    pub(crate) fn events(&self) -> &haft::Events {
+        &self.services.events
+    }
+
     /// Plans to undo calls, and changes nothing.
     pub(crate) async fn plan_undo(&self, calls: &[CallId]) -> Result<UndoPlan, haft::ToolError> {
         plan_undo(&self.workspace, &*self.journal, calls).await

@@ -74,6 +74,7 @@ async fn run(cli: Cli, terminal: Terminal) -> Result<Exit, Failure> {
         Command::Output(args) => commands::output::run(&globals, terminal, &args).await,
         Command::Permission { command } => commands::permission::run(&globals, terminal, command).await,
         Command::Agents { name } => commands::agents::run(&globals, terminal, name).await,
+        Command::Commands { name } => commands::custom::run(&globals, terminal, name.as_deref()),
         Command::Skill { command } => commands::skill::run(&globals, terminal, command).await,
         Command::Session { command } => commands::session::run(&globals, terminal, command).await,
         Command::Trust { command, directory, force } => {

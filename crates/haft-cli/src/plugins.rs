@@ -2,6 +2,7 @@
 
 mod chat;
 mod client;
+mod commanding;
 mod configuring;
 mod credentials;
 mod desk;
@@ -28,6 +29,7 @@ use crate::config::{self, Directory, NamedPlugin, Standing};
 use crate::setting::Setting;
 pub(crate) use chat::ChatPlugins;
 pub(crate) use client::{Client, Sessions};
+pub(crate) use commanding::{Commanded, before_command};
 pub(crate) use configuring::configured;
 pub(crate) use credentials::Credentials;
 use desk::CliDesk;

@@ -4,6 +4,7 @@
 //! it; whoever has a terminal draws it ([`interactive`]), and whoever has none prints it ([`plain`]).
 
 mod approval;
+mod arguments;
 mod attach;
 mod attention;
 mod editor;
@@ -14,12 +15,16 @@ mod keys;
 mod lines;
 mod mentions;
 mod news;
+mod performing;
 mod plain;
 mod prompts;
 mod raw;
 mod row;
+mod shell_part;
+mod slash;
 mod stage;
 mod talk;
+mod template;
 mod view;
 mod words;
 
@@ -32,8 +37,10 @@ use haft_agent::Conversation;
 pub(crate) use self::attach::{Attacher, Draft, NamedCalls, Naming, stdin_text};
 use self::interactive::{Interactive, Screen};
 pub(crate) use self::news::{Desk, News, Wire};
+pub(crate) use self::performing::Performer;
 use self::plain::{Plain, can_draw};
 use self::row::{Paint, Row};
+pub(crate) use self::slash::{Invocation, Typed};
 use self::talk::Talk;
 use self::view::View;
 pub(crate) use self::view::{Manner, Showing};
@@ -92,26 +99,28 @@ pub(crate) struct Run {
     pub(crate) showing: Showing,
     pub(crate) conversation: Conversation,
     pub(crate) inbox: Inbox,
-    pub(crate) attacher: Attacher,
+    pub(crate) performer: Performer,
     pub(crate) wire: Wire,
 }
 
 impl Run {
     /// Holds the conversation, and says how to leave.
-    pub(crate) async fn hold(self, first: Option<Draft>) -> Result<Exit, Failure> {
-        let Run { terminal, face, format, stay, showing, conversation, inbox, attacher, wire } = self;
+    pub(crate) async fn hold(self, first: Option<Typed>) -> Result<Exit, Failure> {
+        let Run { terminal, face, format, stay, showing, conversation, inbox, performer, wire } = self;
+        let (attacher, config) = (performer.attacher.clone(), performer.config.clone());
         let view = View::new(conversation.session().clone(), showing);
         let recap = recap(conversation.messages());
-        let talk = Talk::new(conversation, inbox, wire.clone());
+        let talk = Talk::new(conversation, inbox, wire.clone(), performer);
         let began = Instant::now();
         if face == Face::Drawn {
             let screen = Screen::new(terminal.out());
-            let run = Interactive { view, talk, attacher, wire, stay, began, screen, recap };
+            let run = Interactive { view, talk, attacher, config, wire, stay, began, screen, recap };
             return run.run(first).await;
         }
         let listens = face == Face::Spoken;
         let held = (!std::io::stdout().is_terminal()).then(Vec::new);
-        Plain { terminal, format, view, talk, attacher, wire, stay, listens, began, held }.run(first).await
+        let run = Plain { terminal, format, view, talk, attacher, config, wire, stay, listens, began, held };
+        run.run(first).await
     }
 }
 

@@ -48,6 +48,7 @@ fn read(words: Vec<OsString>, on_terminal: bool) -> Result<Cli, clap::Error> {
 fn is_plausible(cli: &Cli, on_terminal: bool) -> bool {
     match &cli.command {
         Command::Run(args) => match &args.prompt {
+            _ if args.command.is_some() => true,
             Some(prompt) => prompt.contains(char::is_whitespace),
             None => on_terminal,
         },

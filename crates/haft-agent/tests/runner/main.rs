@@ -4,6 +4,7 @@
 mod support;
 
 mod calls;
+mod detour;
 mod ends;
 mod influence;
 mod long;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use haft::{AgentId, SessionId, Transcript};
 use haft_agent::{OpenError, Start};
 use haft_store::{SessionRow, Store};
+use haft_tools::Workspace;
 
 use crate::agency;
 use crate::cli::{ConsentArgs, Globals, OnAsk, RunArgs};
@@ -13,8 +14,8 @@ use crate::exit::{Exit, Failure};
 use crate::location::{self, Life, Location, Mode};
 use crate::plugins;
 use crate::run::{
-    Attacher, Desk, Draft, Face, Format, Manner, NamedCalls, Naming, News, Run, Showing, Stay, Wire,
-    stdin_text,
+    Attacher, Desk, Draft, Face, Format, Invocation, Manner, NamedCalls, Naming, News, Performer, Run,
+    Showing, Stay, Typed, Wire, stdin_text,
 };
 use crate::setting::Setting;
 use crate::terminal::Terminal;
@@ -41,34 +42,32 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, args: RunArgs) ->
     let store = location.store().cloned().ok_or_else(|| anyhow::anyhow!("a conversation needs a store"))?;
 
     let resumed = resumed(setting, &store, args.last, args.resume.as_deref()).await?;
-    // A prompt without a word is none.
-    let typed = args.prompt.filter(|prompt| !prompt.trim().is_empty());
-    let is_typed = typed.is_some();
-    let (prompt, stdin) = said(terminal, typed, face)?;
-    let stay = match (&prompt, face) {
+    let words = Words {
+        prompt: args.prompt,
+        arguments: args.arguments,
+        command: args.command,
+        files: args.file,
+        stdin: None,
+    };
+    let (first, title) = words.first(setting, location.workspace(), face)?;
+    let stay = match (&first, face) {
         (None, Face::Drawn | Face::Spoken) => Stay::ForMore,
         (Some(_), _) | (None, Face::Mute) => Stay::UntilDone,
     };
-    if prompt.is_none() && face == Face::Mute && resumed.is_none() {
+    if first.is_none() && face == Face::Mute && resumed.is_none() {
         return Err(Failure::usage("there is nothing to do")
             .hint("give a prompt, pipe one in, or run it on a terminal for a conversation"));
     }
-    let title = prompt.as_deref().map_or_else(|| UNTITLED.to_owned(), title);
-    let first = match prompt {
-        Some(prompt) if is_typed => Some(Draft::new(location.workspace(), prompt, &args.file, stdin)?),
-        Some(prompt) => Some(Draft::piped(location.workspace(), prompt, &args.file)?),
-        None if args.file.is_empty() => None,
-        None => return Err(Failure::usage("--file needs a prompt")),
-    };
-
-    let start = start(globals, setting, &store, resumed, args.model, title).await?;
+    // Where nothing was said before, a command that names its model needs no other.
+    let of_command = first.as_ref().filter(|_| resumed.is_none()).and_then(Typed::model).map(str::to_owned);
+    let start = start(globals, setting, &store, resumed, args.model.or(of_command), title).await?;
     let rules = location::session_rules(setting, &consent)?;
     let agency = agency::furnish(setting, &location, &rules, &start).await?;
     let inbox = location.inbox().clone();
     let attacher = Attacher {
         workspace: location.workspace().clone(),
         grants: location.grants(),
-        turn: location.turn().await?,
+        turn: Arc::new(location.turn().await?),
         named,
         session: start.session.clone(),
         agent: start.agent.clone(),
@@ -83,26 +82,62 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, args: RunArgs) ->
         is_answered_elsewhere: matches!(consent.on_ask, OnAsk::Wait(_)) && !consent.yes,
         directory: setting.directory.to_string_lossy().into_owned(),
     };
-    let run = Run { terminal, face, format, stay, showing, conversation, inbox, attacher, wire };
+    let performer = Performer {
+        attacher,
+        plugins: location.plugins().clone(),
+        events: location.events().clone(),
+        config: setting.config.clone(),
+    };
+    let run = Run { terminal, face, format, stay, showing, conversation, inbox, performer, wire };
     let exit = run.hold(first).await;
     location.close().await;
     exit
 }
 
-/// The prompt, and what is attached from standard input. Input without a prompt is the prompt.
-fn said(
-    terminal: Terminal,
+/// What is said on the command line.
+struct Words {
     prompt: Option<String>,
-    face: Face,
-) -> Result<(Option<String>, Option<String>), Failure> {
-    if face != Face::Mute || std::io::stdin().is_terminal() {
-        return Ok((prompt, None));
+    /// What a command is given besides.
+    arguments: Vec<String>,
+    command: Option<String>,
+    files: Vec<String>,
+    /// What was piped in.
+    stdin: Option<String>,
+}
+
+impl Words {
+    /// What is said first, if anything is, and a title for it.
+    fn first(
+        mut self,
+        setting: &Setting,
+        workspace: &Workspace,
+        face: Face,
+    ) -> Result<(Option<Typed>, String), Failure> {
+        // A prompt without a word is none.
+        let prompt = self.prompt.take_if(|prompt| self.command.is_some() || !prompt.trim().is_empty());
+        if face == Face::Mute && !std::io::stdin().is_terminal() {
+            self.stdin = Some(stdin_text(setting.terminal)?).filter(|text| !text.trim().is_empty());
+        }
+        let Words { arguments, files, stdin, .. } = self;
+        if let Some(name) = self.command {
+            let words = prompt.into_iter().chain(arguments).collect();
+            let invocation = Invocation::named(&setting.config, &name, words)?;
+            let title = title(&invocation.line);
+            return Ok((Some(Typed::Command(Box::new(Invocation { files, stdin, ..invocation }))), title));
+        }
+        Ok(match (prompt, stdin) {
+            (Some(prompt), stdin) => {
+                let title = title(&prompt);
+                (Some(Typed::read(&setting.config, workspace, prompt, &files, stdin)?), title)
+            }
+            // Input without a prompt is the prompt.
+            (None, Some(piped)) => {
+                (Some(Typed::Prompt(Draft::piped(workspace, &piped, &files)?)), title(&piped))
+            }
+            (None, None) if files.is_empty() => (None, UNTITLED.to_owned()),
+            (None, None) => return Err(Failure::usage("--file needs a prompt")),
+        })
     }
-    let input = Some(stdin_text(terminal)?).filter(|text| !text.trim().is_empty());
-    Ok(match prompt {
-        Some(prompt) => (Some(prompt), input),
-        None => (input, None),
-    })
 }
 
 /// The session to go on with.

@@ -11,7 +11,7 @@
 //! 9. the rules in `OPENCODE_PERMISSION` and `HAFT_PERMISSION`
 //!
 //! The four names are `opencode.json`, `opencode.jsonc`, `haft.json` and `haft.jsonc`. In the directories of 1, 2, 5
-//! and 6 agents follow that are written in Markdown. Numbers 4 and 5 are the project's word; all others are the
+//! and 6 agents and custom commands follow that are written in Markdown. Numbers 4 and 5 are the project's word; all others are the
 //! person's. A directory that is both is the person's. What 4 and 5 would be in trusted directories around the project
 //! is read beside all that, and only narrows.
 
@@ -21,7 +21,7 @@ use haft::permission::Layer;
 
 use super::PluginWords;
 use super::error::ConfigError;
-use super::markdown::{self, AgentFile};
+use super::markdown::{self, Described};
 use super::read::shown_path;
 use crate::paths::{Env, Paths};
 
@@ -73,8 +73,8 @@ pub(crate) enum Content {
     Inline(String),
     /// In a variable that holds nothing but rules.
     Rules(String),
-    /// In a Markdown file that describes one agent.
-    Agent(AgentFile),
+    /// In a Markdown file that describes one agent or one command.
+    Markdown(Described),
     /// In what a plugin says.
     Plugin(String),
 }
@@ -84,7 +84,7 @@ impl Source {
     pub(crate) fn path(&self) -> Option<&Path> {
         match &self.content {
             Content::File(path) | Content::Named { path, .. } => Some(path),
-            Content::Agent(file) => Some(&file.path),
+            Content::Markdown(file) => Some(&file.path),
             Content::Inline(_) | Content::Rules(_) | Content::Plugin(_) => None,
         }
     }
@@ -93,6 +93,11 @@ impl Source {
     pub(crate) fn of_plugin(words: &PluginWords) -> Source {
         let (name, content) = (words.name.clone(), Content::Plugin(words.text.clone()));
         Source { name, content, family: Family::Opencode, layer: Layer::Project, level: None }
+    }
+
+    /// Whether rules may stand in it.
+    fn may_have_rules(&self) -> bool {
+        !matches!(&self.content, Content::Markdown(file) if !file.may_have_rules())
     }
 
     /// Whether its text is in a variable.
@@ -118,10 +123,10 @@ pub(crate) fn sources(env: &Env, paths: &Paths, cwd: &Path, root: &Path) -> Resu
     if let Some(directory) = &paths.opencode {
         sources.push(file(directory.join("config.json"), Family::Opencode, None));
         sources.extend(in_directory(directory, None));
-        sources.extend(agents_in(directory, None));
+        sources.extend(described_in(directory, None));
     }
     sources.extend(in_directory(&paths.config, None));
-    sources.extend(agents_in(&paths.config, None));
+    sources.extend(described_in(&paths.config, None));
     sources.extend(named_file(env, cwd, "OPENCODE_CONFIG", Family::Opencode));
     sources.extend(named_file(env, cwd, "HAFT_CONFIG", Family::Haft));
     if !env.is_on("OPENCODE_DISABLE_PROJECT_CONFIG") {
@@ -129,12 +134,12 @@ pub(crate) fn sources(env: &Env, paths: &Paths, cwd: &Path, root: &Path) -> Resu
         sources.extend(plain.iter().flat_map(|level| in_directory(level, Some(level))));
         for directory in &hidden {
             sources.extend(in_directory(directory, directory.parent()));
-            sources.extend(agents_in(directory, directory.parent()));
+            sources.extend(described_in(directory, directory.parent()));
         }
     }
     for directory in [dot_opencode, named_directory].into_iter().flatten() {
         sources.extend(in_directory(&directory, None));
-        sources.extend(agents_in(&directory, None));
+        sources.extend(described_in(&directory, None));
     }
     let variables: [Variable; 4] = [
         ("OPENCODE_CONFIG_CONTENT", Family::Opencode, Content::Inline),
@@ -163,7 +168,8 @@ pub(crate) fn around(env: &Env, paths: &Paths, cwd: &Path, levels: &[PathBuf]) -
         let plain = plain.iter().flat_map(|level| in_directory(level, Some(level)));
         let hidden = hidden.iter().flat_map(|directory| {
             let named = in_directory(directory, Some(level)).into_iter();
-            named.chain(agents_in(directory, Some(level)))
+            // Only rules count there.
+            named.chain(described_in(directory, Some(level)).into_iter().filter(Source::may_have_rules))
         });
         sources.extend(plain.chain(hidden).map(|source| (level.clone(), source)));
     }
@@ -234,16 +240,16 @@ fn of_project(
     (plain.filter(not_persons).collect(), hidden.filter(not_persons).collect())
 }
 
-/// The agents that a directory describes in Markdown.
-fn agents_in(directory: &Path, level: Option<&Path>) -> Vec<Source> {
-    let source = |file: AgentFile| Source {
+/// What a directory describes in Markdown.
+fn described_in(directory: &Path, level: Option<&Path>) -> Vec<Source> {
+    let source = |file: Described| Source {
         name: shown_path(&file.path),
-        content: Content::Agent(file),
+        content: Content::Markdown(file),
         family: Family::Opencode,
         layer: layer_of(level),
         level: level.map(Path::to_path_buf),
     };
-    markdown::agent_files(directory).into_iter().map(source).collect()
+    markdown::described_in(directory).into_iter().map(source).collect()
 }
 
 fn in_directory(directory: &Path, level: Option<&Path>) -> [Source; 4] {

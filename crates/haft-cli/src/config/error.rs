@@ -162,6 +162,17 @@ pub(crate) enum Problem {
         /// The name that was probably meant.
         nearest: Option<String>,
     },
+    /// A custom command without a word to send.
+    #[error("a command needs a template, the text that is sent")]
+    NoTemplate,
+    /// A custom command whose name nobody can type.
+    #[error(
+        "this has no effect: a command is named by letters, digits, \"-\", \"_\" and \".\", with \"/\" in between, found {name}"
+    )]
+    CommandName {
+        /// The name, as it was written.
+        name: String,
+    },
     /// More rules than anyone can have written.
     #[error("more than {max} permission rules")]
     TooManyRules {

@@ -11,6 +11,7 @@
 
 mod agents;
 mod around;
+mod commands;
 mod defaults;
 mod discover;
 mod error;
@@ -44,6 +45,7 @@ use haft::secrets::command_without_secrets;
 use serde_json::Value;
 
 pub(crate) use agents::{Agent, AgentError, AgentMode, DEFAULT_AGENT};
+pub(crate) use commands::{CommandError, CustomCommand, StrangeCommand};
 pub(crate) use defaults::{GUARDED, PERSONS};
 pub(crate) use discover::{Directory, directories, persons};
 pub(crate) use error::{ConfigError, Located};
@@ -78,6 +80,7 @@ pub(crate) struct Config {
     data: PathBuf,
     put_in: Vec<PutIn>,
     strange_plugins: Vec<NamedPlugin>,
+    strange_commands: Vec<StrangeCommand>,
 }
 
 /// What a plugin says in place of a file.
@@ -167,6 +170,7 @@ impl Config {
                 data: paths.data.clone(),
                 put_in: Vec::new(),
                 strange_plugins: Vec::new(),
+                strange_commands: Vec::new(),
             },
         };
         for (level, source) in discover::around(env, paths, cwd, &around::levels(root, trusted)) {
@@ -309,9 +313,9 @@ impl Loading<'_> {
                 merge::merge(&mut self.config.merged, root);
                 rules
             }
-            Content::File(_) | Content::Named { .. } | Content::Inline(_) | Content::Agent(_) => {
+            Content::File(_) | Content::Named { .. } | Content::Inline(_) | Content::Markdown(_) => {
                 let mut root = match (&source.content, standing) {
-                    (Content::Agent(file), _) => markdown::parse(&text, file)?,
+                    (Content::Markdown(file), _) => markdown::parse(&text, file)?,
                     (_, Standing::Full | Standing::Around) => {
                         parse::parse(&self.expand(text, &source, &mut warnings)?)?
                     }
@@ -322,7 +326,7 @@ impl Loading<'_> {
                     SourceRules::take(&mut root, standing, &mut self.collector, voice, &mut warnings)?;
                 match standing {
                     Standing::Full => merge::merge(&mut self.config.merged, root),
-                    Standing::Narrowing => self.take_note_of_plugins(&root),
+                    Standing::Narrowing => self.take_note_of(&root),
                     Standing::Around => {}
                 }
                 rules
@@ -357,7 +361,8 @@ impl Loading<'_> {
     }
 
     /// What a source names that does not count is known, so that people can be told of it.
-    fn take_note_of_plugins(&mut self, root: &Node) {
+    fn take_note_of(&mut self, root: &Node) {
+        self.config.take_note_of_commands(root);
         let known = &mut self.config.strange_plugins;
         let left = STRANGE_PLUGINS_MAX.saturating_sub(known.len());
         known.extend(settings::named_plugins(root).into_iter().take(left));
@@ -380,7 +385,7 @@ impl Loading<'_> {
 fn read(source: &Source) -> Result<Option<Arc<Text>>, ConfigError> {
     let name = &source.name;
     match &source.content {
-        Content::File(path) | Content::Agent(markdown::AgentFile { path, .. }) => Text::read(name, path),
+        Content::File(path) | Content::Markdown(markdown::Described { path, .. }) => Text::read(name, path),
         Content::Named { variable, path } => match Text::read(name, path)? {
             Some(text) => Ok(Some(text)),
             None => Err(ConfigError::Missing { variable, name: name.clone() }),

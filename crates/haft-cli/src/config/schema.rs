@@ -2,6 +2,7 @@
 
 use haft_tools::web::Address;
 
+use super::commands;
 use super::discover::Family;
 use super::error::{ConfigError, Located, Problem};
 use super::node::{Entry, Kind, Node};
@@ -54,6 +55,8 @@ enum Holds {
     Keys(&'static [Key]),
     /// A text, or these keys and no others.
     TextOrKeys(&'static [Key]),
+    /// A table of custom commands, which hold these keys and no others.
+    Commands(&'static [Key]),
     /// A table of things that may hold these keys and others.
     Named(&'static [Key]),
     /// `true` or `false`, or a table of things that hold these keys and no others.
@@ -129,6 +132,14 @@ const AGENT: &[Key] = &[
 pub(crate) fn is_of_agent(key: &str) -> bool {
     AGENT.iter().any(|known| known.name == key)
 }
+
+const COMMAND: &[Key] = &[
+    both("agent", Holds::Text),
+    both("description", Holds::Text),
+    both("model", Holds::Text),
+    both("subtask", Holds::Switch),
+    both(commands::TEMPLATE, Holds::Text),
+];
 
 const COMPACTION: &[Key] = &[
     both("auto", Holds::Switch),
@@ -230,7 +241,7 @@ const TOP: &[Key] = &[
     both("autoupdate", Holds::Any),
     haft("client", Holds::Text),
     haft("codesearch", Holds::Keys(CODESEARCH)),
-    both("command", Holds::Any),
+    both(commands::TABLE, Holds::Commands(COMMAND)),
     both("compaction", Holds::Keys(COMPACTION)),
     both("default_agent", Holds::Text),
     both("disabled_providers", Holds::Texts(Texts::Any)),
@@ -324,6 +335,7 @@ fn check_value(
         Holds::Table => (!matches!(value.kind, Kind::Object(_))).then_some("an object"),
         Holds::TextOrKeys(_) if value.as_text().is_some() => None,
         Holds::Keys(keys) | Holds::TextOrKeys(keys) => return check_keys(value, keys, family, warnings),
+        Holds::Commands(keys) => return check_commands(value, keys, family, warnings),
         Holds::Named(keys) => return check_named(value, keys, family, warnings),
         Holds::SwitchOrNamed(_) if value.as_bool().is_some() => None,
         Holds::SwitchOrNamed(keys) => match &value.kind {
@@ -394,6 +406,26 @@ fn check_word(value: &Node, words: &[&str], expected: &'static str) -> Result<()
     Err(Located::new(Problem::Word { expected, found: value.described(), nearest }, &value.span).into())
 }
 
+fn check_commands(
+    table: &Node,
+    keys: &[Key],
+    family: Family,
+    warnings: &mut Warnings,
+) -> Result<(), ConfigError> {
+    let Kind::Object(entries) = &table.kind else { return Err(table.expected("an object")) };
+    for Entry { key, at, value } in entries {
+        let misnamed = || Problem::CommandName { name: at.shown() };
+        match (commands::is_name(key), family) {
+            (true, _) => {}
+            (false, Family::Haft) => return Err(Located::new(misnamed(), at).into()),
+            (false, Family::Opencode) => warnings.add(at, misnamed),
+        }
+        check_keys(value, keys, family, warnings)?;
+        commands::check_template(value)?;
+    }
+    Ok(())
+}
+
 fn check_named(
     table: &Node,
     keys: &[Key],
@@ -422,7 +454,7 @@ pub(crate) mod tests {
                 let path = format!("{prefix}{}", key.name);
                 match key.holds {
                     Holds::Keys(keys) | Holds::TextOrKeys(keys) => walk(&format!("{path}."), keys, found),
-                    Holds::Named(keys) | Holds::SwitchOrNamed(keys) => {
+                    Holds::Named(keys) | Holds::SwitchOrNamed(keys) | Holds::Commands(keys) => {
                         walk(&format!("{path}.*."), keys, found);
                     }
                     Holds::Texts(_)

@@ -1,6 +1,7 @@
 //! The configuration as a whole, in a world of temporary directories.
 
 mod agents;
+mod commands;
 mod errors;
 mod narrowing;
 mod order;

@@ -16,10 +16,11 @@ pub(crate) use facts::Facts;
 pub(crate) use sessions::Sessions;
 
 /// What there is, here and in the host.
-const OFFERED: [&str; 21] = [
+const OFFERED: [&str; 22] = [
     "app.agents",
     "app.log",
     "auth.set",
+    "command.list",
     "config.get",
     "config.providers",
     "file.list",
@@ -92,6 +93,7 @@ impl Client {
         let given = Given(call.args.first().unwrap_or(&Value::Null));
         let answer = match call.path.as_str() {
             "app.agents" => Ok(self.facts.agents()),
+            "command.list" => Ok(self.facts.commands()),
             "config.get" => Ok(self.facts.config()),
             "config.providers" => Ok(self.facts.providers()),
             "path.get" => Ok(self.facts.paths()),

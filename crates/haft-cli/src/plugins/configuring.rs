@@ -1,4 +1,4 @@
-//! The hook `config`: what plugins have to say about agents, models and rules of a conversation.
+//! The hook `config`: what plugins have to say about agents, custom commands, models and rules of a conversation.
 //!
 //! What they say is checked as a file would be, and counts more than every file and less than the environment. Their
 //! rules only narrow, so none of them outranks what a person has denied. Instructions are read and providers are spoken to
@@ -15,8 +15,9 @@ use crate::setting::Setting;
 const HOOK: &str = "config";
 
 /// What is read when a conversation begins. Everything else has had its effect before plugins are there.
-const TAKEN: [&str; 9] = [
+const TAKEN: [&str; 10] = [
     "agent",
+    "command",
     "compaction",
     "default_agent",
     "disabled_providers",

@@ -1,9 +1,10 @@
 //! What is attached to a prompt: files it mentions, files named on the command line, standard input.
 //!
 //! A file is read by a call of its own, like any other: permitted, bounded, recorded. Naming it is the person's consent
-//! to read this very file, now and for the rest of the session; a rule that denies still holds.
+//! to read this very file, now and for the rest of the session; a rule that denies still holds. What only the template
+//! of a custom command names is nobody's consent.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::io::Read;
 use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,7 +17,7 @@ use haft::{
 };
 use haft_tools::Workspace;
 use haft_tools::workspace::{Kind, ReadTarget, ResolveError};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::mentions::mentions;
 use crate::exit::{Exit, Failure, of_rejection, of_settle_error};
@@ -27,17 +28,24 @@ const READER: &str = "read";
 /// So much of standard input is attached.
 const STDIN_BYTES_MAX: usize = 256 * 1024;
 
-/// Calls that read what the person named. Questions about them are answered already.
+/// The question whether a call is only made again and again. Who makes it by hand knows.
+const REPETITION: &str = "doom_loop";
+
+/// Calls that are made in the person's place. Some questions about them are answered already.
 #[derive(Clone, Default)]
-pub(crate) struct NamedCalls(Arc<Mutex<HashSet<CallId>>>);
+pub(crate) struct NamedCalls(Arc<Mutex<HashMap<CallId, By>>>);
 
 impl NamedCalls {
-    fn add(&self, call: &CallId) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(call.clone());
+    fn add(&self, call: &CallId, by: By) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(call.clone(), by);
     }
 
-    fn has(&self, call: &CallId) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(call)
+    fn is_answered(&self, request: &Request) -> bool {
+        match self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&request.context.call) {
+            Some(By::Person) => true,
+            Some(By::Template) => request.question.action.as_str() == REPETITION,
+            None => false,
+        }
     }
 }
 
@@ -49,7 +57,7 @@ pub(crate) struct Naming {
 
 impl Asker for Naming {
     fn ask<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Answer> {
-        match self.named.has(&request.context.call) {
+        match self.named.is_answered(request) {
             true => Box::pin(std::future::ready(Answer::Reply(Reply::Once))),
             false => self.otherwise.ask(request),
         }
@@ -61,24 +69,50 @@ impl Asker for Naming {
 }
 
 /// Attaches.
+#[derive(Clone)]
 pub(crate) struct Attacher {
     pub(crate) workspace: Workspace,
     pub(crate) grants: Arc<dyn GrantBook>,
-    pub(crate) turn: Turn,
+    pub(crate) turn: Arc<Turn>,
     pub(crate) named: NamedCalls,
     pub(crate) session: SessionId,
+    /// The agent that is spoken to.
     pub(crate) agent: AgentId,
 }
 
 /// What is to be said, before its files are read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Draft {
-    pub(crate) text: String,
-    files: Vec<String>,
+    /// What was typed.
+    pub(crate) line: String,
+    /// What is said.
+    text: String,
+    files: Vec<Named>,
     stdin: Option<String>,
 }
 
+/// A file to attach, and whose word it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Named {
+    pub(crate) path: String,
+    pub(crate) by: By,
+}
+
+/// Who named a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum By {
+    /// The person, who thereby agrees that it is read.
+    Person,
+    /// A template: the rules decide.
+    Template,
+}
+
 impl Draft {
+    /// The same files with another text.
+    pub(crate) fn saying(self, text: String) -> Draft {
+        Draft { text, ..self }
+    }
+
     /// Takes a prompt apart. A file that is not there is an error before anything is sent.
     pub(crate) fn new(
         workspace: &Workspace,
@@ -86,23 +120,32 @@ impl Draft {
         files: &[String],
         stdin: Option<String>,
     ) -> Result<Draft, Failure> {
-        let mentioned = mentions(&text, |path| exists(workspace, path));
-        Draft::with(workspace, text, files.iter().cloned().chain(mentioned), stdin)
+        let mentioned = Draft::mentioned(workspace, &text);
+        let files = files.iter().cloned().chain(mentioned);
+        let draft = Draft::with(workspace, unescaped(&text), files.map(Named::by_person), stdin)?;
+        Ok(Draft { line: text, ..draft })
+    }
+
+    /// The files that a text mentions.
+    pub(crate) fn mentioned(workspace: &Workspace, text: &str) -> Vec<String> {
+        mentions(text, |path| exists(workspace, path))
     }
 
     /// A prompt that was piped in. Whoever wrote it need not be the person, so what it mentions is not consented to.
-    pub(crate) fn piped(workspace: &Workspace, text: String, files: &[String]) -> Result<Draft, Failure> {
-        Draft::with(workspace, text, files.iter().cloned(), None)
+    pub(crate) fn piped(workspace: &Workspace, text: &str, files: &[String]) -> Result<Draft, Failure> {
+        let files = files.iter().cloned().map(Named::by_person);
+        Draft::with(workspace, unescaped(text), files, None)
     }
 
-    fn with(
+    /// A text with these files. A file that is not there is an error.
+    pub(crate) fn with(
         workspace: &Workspace,
         text: String,
-        files: impl IntoIterator<Item = String>,
+        files: impl IntoIterator<Item = Named>,
         stdin: Option<String>,
     ) -> Result<Draft, Failure> {
-        let mut all: Vec<String> = Vec::new();
-        for path in files {
+        let mut all: Vec<Named> = Vec::new();
+        for Named { path, by } in files {
             if let Err(error @ ResolveError::Withheld { .. }) = workspace.resolve(&path) {
                 return Err(Failure::usage(format_args!("{path:?} cannot be attached: {error}")));
             }
@@ -111,20 +154,31 @@ impl Draft {
                 return Err(Failure::usage(message)
                     .hint(r"paths are relative to the working directory; write \@ where no file is meant"));
             }
-            if !all.contains(&path) {
-                all.push(path);
+            if !all.iter().any(|known| known.path == path) {
+                all.push(Named { path, by });
             }
         }
-        Ok(Draft { text, files: all, stdin })
+        Ok(Draft { line: text.clone(), text, files: all, stdin })
     }
+}
+
+impl Named {
+    pub(crate) fn by_person(path: String) -> Named {
+        Named { path, by: By::Person }
+    }
+}
+
+/// What was written, without the signs that no file is meant.
+pub(crate) fn unescaped(text: &str) -> String {
+    text.replace(r"\@", "@")
 }
 
 impl Attacher {
     /// Reads what a draft names.
     pub(crate) async fn parts(&self, draft: Draft) -> Result<Vec<Part>, Failure> {
-        let mut parts = vec![Part::text(draft.text.replace(r"\@", "@"))];
-        for path in &draft.files {
-            parts.extend(self.file(path).await?);
+        let mut parts = vec![Part::text(draft.text)];
+        for named in &draft.files {
+            parts.extend(self.file(named).await?);
         }
         if let Some(text) = draft.stdin {
             parts.push(Part::synthetic(format!("Standard input, attached by the user:\n{text}")));
@@ -132,17 +186,23 @@ impl Attacher {
         Ok(parts)
     }
 
-    async fn file(&self, path: &str) -> Result<Vec<Part>, Failure> {
-        self.consent(path).await?;
+    /// A call that is made in the person's place, because they or a template want it.
+    pub(crate) fn call(&self, tool: &str, input: Value, by: By) -> Call {
         let context = ToolContext {
             session: self.session.clone(),
             agent: self.agent.clone(),
             message: MessageId::mint(),
             call: CallId::mint(),
         };
-        self.named.add(&context.call);
-        let input = Input::Json(json!({ "filePath": path }));
-        let call = Call { context, provider_id: None, name: READER.to_owned(), input };
+        self.named.add(&context.call, by);
+        Call { context, provider_id: None, name: tool.to_owned(), input: Input::Json(input) }
+    }
+
+    async fn file(&self, Named { path, by }: &Named) -> Result<Vec<Part>, Failure> {
+        if *by == By::Person {
+            self.consent(path).await?;
+        }
+        let call = self.call(READER, json!({ "filePath": path }), *by);
         match self.turn.settle(call).await {
             Ok(Settlement::Completed(done)) => {
                 let about = format!("The user attached {path}:");

@@ -1,5 +1,6 @@
 //! A run on a terminal whose lines can change: what happens is shown as it happens, keys are read all the while.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use haft::Event;
@@ -7,17 +8,19 @@ use haft_agent::Outcome;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::Stay;
-use super::attach::{Attacher, Draft};
+use super::attach::Attacher;
 use super::editor::Editor;
 use super::keys::{Key, Keys};
 use super::news::{News, Wire};
 use super::prompts::{Prompts, Took, Waiting};
 use super::raw::{self, Raw};
 use super::row::{Paint, Row};
+use super::slash::Typed;
 use super::stage::{Live, Stage};
 use super::talk::{Talk, broken, exit_of};
 use super::view::{Line, View};
 use super::words::first_line;
+use crate::config::Config;
 use crate::exit::{Exit, Failure};
 use crate::terminal::Style;
 
@@ -33,6 +36,7 @@ pub(super) struct Interactive {
     pub(super) view: View,
     pub(super) talk: Talk,
     pub(super) attacher: Attacher,
+    pub(super) config: Arc<Config>,
     pub(super) wire: Wire,
     pub(super) stay: Stay,
     pub(super) began: Instant,
@@ -66,7 +70,7 @@ impl Screen {
 }
 
 impl Interactive {
-    pub(super) async fn run(mut self, first: Option<Draft>) -> Result<Exit, Failure> {
+    pub(super) async fn run(mut self, first: Option<Typed>) -> Result<Exit, Failure> {
         let mut interrupt = signal(SignalKind::interrupt())?;
         let mut terminate = signal(SignalKind::terminate())?;
         let mut hangup = signal(SignalKind::hangup())?;
@@ -77,7 +81,7 @@ impl Interactive {
         let lines = self.view.told(recap);
         self.screen.lines.extend(lines);
         let left = match first {
-            Some(draft) => self.say(draft).await.map(|_| None),
+            Some(typed) => self.talk.utter(typed, &self.attacher).await.map(|_| None),
             None => Ok(None),
         };
         let mut left = left?;
@@ -164,6 +168,7 @@ impl Interactive {
                 return self.press_all(keys).await;
             }
             News::Ended(outcome) => return Ok(self.ended(&outcome)),
+            News::Unsaid(failure) => self.unsaid(failure)?,
             News::Broken => return Err(broken()),
             News::Closed => return Ok(Some(Exit::Terminated)),
             News::Withdrawn | News::Line(_) => {}
@@ -245,9 +250,8 @@ impl Interactive {
             return;
         }
         let text = self.screen.editor.take();
-        let draft = Draft::new(&self.attacher.workspace, text.clone(), &[], None);
-        let said = match draft {
-            Ok(draft) => self.say(draft).await,
+        let said = match self.read(text.clone()) {
+            Ok(typed) => self.talk.utter(typed, &self.attacher).await,
             Err(failure) => Err(failure),
         };
         match said {
@@ -257,17 +261,37 @@ impl Interactive {
             }
             Ok(false) => {}
             Err(failure) => {
-                let lines = self.view.notice(Paint::Red, &format!("error: {}", failure.message()));
-                self.screen.lines.extend(lines);
+                self.complain(&failure);
                 self.screen.editor.put_back(&text);
             }
         }
     }
 
-    async fn say(&mut self, draft: Draft) -> Result<bool, Failure> {
-        let text = draft.text.clone();
-        let parts = self.attacher.parts(draft).await?;
-        Ok(self.talk.say(text, parts))
+    fn complain(&mut self, failure: &Failure) {
+        let lines = self.view.notice(Paint::Red, &format!("error: {}", failure.message()));
+        self.screen.lines.extend(lines);
+        for hint in &failure.hints {
+            let lines = self.view.notice(Paint::Dim, hint);
+            self.screen.lines.extend(lines);
+        }
+    }
+
+    /// A command could not be performed. Whoever stays has it back, to be mended.
+    fn unsaid(&mut self, failure: Failure) -> Result<(), Failure> {
+        let unsaid = self.talk.gave_up();
+        self.screen.interrupted = None;
+        if self.stay == Stay::UntilDone {
+            return Err(failure);
+        }
+        self.complain(&failure);
+        for text in unsaid.iter().rev() {
+            self.screen.editor.put_back(text);
+        }
+        Ok(())
+    }
+
+    fn read(&self, text: String) -> Result<Typed, Failure> {
+        Typed::read(&self.config, &self.attacher.workspace, text, &[], None)
     }
 
     /// Ctrl-C: stops the agent; a second one, or one while nothing happens, leaves.

@@ -8,6 +8,8 @@ use haft::{BoxFuture, Event, Saying, Seq};
 use haft_agent::Outcome;
 use tokio::sync::{Notify, oneshot};
 
+use crate::exit::Failure;
+
 /// Of output that nobody has shown yet, so much of the end is kept: only its last line is ever shown.
 const OUTPUT_BYTES_MAX: usize = 64 * 1024;
 
@@ -20,6 +22,8 @@ pub(crate) enum News {
     Withdrawn,
     /// The agent has no more to do.
     Ended(Box<Outcome>),
+    /// What was to be said was not.
+    Unsaid(Failure),
     /// The conversation died of a defect.
     Broken,
     /// Bytes from the terminal.

@@ -3,20 +3,24 @@
 
 use std::collections::VecDeque;
 use std::io::{BufRead, IsTerminal, Write};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use haft::{Event, Saying};
 use haft_agent::Outcome;
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::attach::{Attacher, Draft};
+use super::attach::Attacher;
 use super::events;
 use super::lines::{Heard, LineQuestion};
 use super::news::{News, Wire};
 use super::row::{Paint, Row};
+use super::slash::Typed;
 use super::talk::{Talk, broken, exit_of};
 use super::view::{Line, View};
+use super::words::first_line;
 use super::{Format, Stay};
+use crate::config::Config;
 use crate::exit::{Exit, Failure};
 use crate::terminal::Terminal;
 
@@ -30,6 +34,7 @@ pub(super) struct Plain {
     pub(super) view: View,
     pub(super) talk: Talk,
     pub(super) attacher: Attacher,
+    pub(super) config: Arc<Config>,
     pub(super) wire: Wire,
     pub(super) stay: Stay,
     /// Whether somebody can type lines.
@@ -50,7 +55,7 @@ struct State {
 }
 
 impl Plain {
-    pub(super) async fn run(mut self, first: Option<Draft>) -> Result<Exit, Failure> {
+    pub(super) async fn run(mut self, first: Option<Typed>) -> Result<Exit, Failure> {
         let mut interrupt = signal(SignalKind::interrupt())?;
         let mut terminate = signal(SignalKind::terminate())?;
         let mut hangup = signal(SignalKind::hangup())?;
@@ -59,7 +64,7 @@ impl Plain {
             listen(self.wire.clone());
         }
         match first {
-            Some(draft) => drop(self.say(draft).await?),
+            Some(typed) => drop(self.talk.utter(typed, &self.attacher).await?),
             None if self.stay == Stay::ForMore => self.prompt("> "),
             // Nothing is said: it goes on where it was.
             None => drop(self.talk.say(String::new(), Vec::new())),
@@ -124,6 +129,7 @@ impl Plain {
                 }
             }
             News::Ended(outcome) => return self.ended(&outcome, state),
+            News::Unsaid(failure) => return self.unsaid(failure, state),
             News::Broken => return Err(broken()),
             News::Typed(_) => {}
         }
@@ -176,9 +182,8 @@ impl Plain {
             }
             return Ok(None);
         }
-        let draft = Draft::new(&self.attacher.workspace, line.to_owned(), &[], None);
-        let was_said = match draft {
-            Ok(draft) => self.say(draft).await,
+        let was_said = match self.read(line.to_owned()) {
+            Ok(typed) => self.talk.utter(typed, &self.attacher).await,
             Err(failure) => Err(failure),
         };
         match was_said {
@@ -192,10 +197,25 @@ impl Plain {
         Ok(None)
     }
 
-    async fn say(&mut self, draft: Draft) -> Result<bool, Failure> {
-        let text = draft.text.clone();
-        let parts = self.attacher.parts(draft).await?;
-        Ok(self.talk.say(text, parts))
+    /// A command could not be performed, and whatever was to follow it is not said either.
+    fn unsaid(&mut self, failure: Failure, state: &mut State) -> Result<Option<Exit>, Failure> {
+        let unsaid = self.talk.gave_up();
+        state.interrupted = None;
+        match (self.stay, state.is_closed) {
+            (Stay::UntilDone, _) => return Err(failure),
+            (Stay::ForMore, true) => return Ok(Some(Exit::Ok)),
+            (Stay::ForMore, false) => {}
+        }
+        self.terminal.failure(&failure);
+        for text in unsaid.iter().skip(1) {
+            self.tell(&[Row::new().with(Paint::Dim, "not said  ").with(Paint::Dim, &first_line(text))]);
+        }
+        self.prompt("> ");
+        Ok(None)
+    }
+
+    fn read(&self, text: String) -> Result<Typed, Failure> {
+        Typed::read(&self.config, &self.attacher.workspace, text, &[], None)
     }
 
     fn ask_next(&mut self, state: &mut State) {

@@ -1,27 +1,47 @@
 //! A conversation that goes on beside whoever shows it.
 
+use std::collections::VecDeque;
+
 use haft::{Inbox, Note, Part, SessionId};
 use haft_agent::provider::ProviderError;
 use haft_agent::{Conversation, End, Interrupt, Outcome, RunError};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
+use super::attach::Attacher;
 use super::news::{News, Wire};
+use super::performing::Performer;
+use super::slash::{Invocation, Typed};
 use crate::exit::{Exit, Failure};
 
 /// A conversation. What comes of it is on the wire.
 pub(crate) struct Talk {
     session: SessionId,
     inbox: Inbox,
-    says: mpsc::Sender<Vec<Part>>,
+    says: mpsc::Sender<Said>,
     worker: JoinHandle<()>,
     interrupt: Interrupt,
     is_busy: bool,
     queued: Vec<(String, Note)>,
+    /// Commands that are performed when the agent has no more to do.
+    commands: VecDeque<Invocation>,
+    /// The command that was begun last, as it was typed.
+    performing: Option<String>,
+}
+
+/// Something to be said.
+enum Said {
+    Parts(Vec<Part>),
+    Command(Box<Invocation>),
 }
 
 impl Talk {
-    pub(crate) fn new(mut conversation: Conversation, inbox: Inbox, wire: Wire) -> Talk {
+    pub(crate) fn new(
+        mut conversation: Conversation,
+        inbox: Inbox,
+        wire: Wire,
+        performer: Performer,
+    ) -> Talk {
         let session = conversation.session().clone();
         let interrupt = Interrupt::default();
         // One at a time: nothing is said here before the last is answered.
@@ -29,16 +49,36 @@ impl Talk {
         let stop = interrupt.clone();
         let worker = tokio::spawn(async move {
             let _notice = Notice(wire.clone());
-            while let Some(parts) = said.recv().await {
-                let outcome = conversation.say(parts, &stop).await;
-                wire.push(News::Ended(Box::new(outcome)));
+            while let Some(said) = said.recv().await {
+                let outcome = match said {
+                    Said::Parts(parts) => Ok(conversation.say(parts, &stop).await),
+                    Said::Command(invocation) => {
+                        performer.perform(&mut conversation, &invocation, &stop).await
+                    }
+                };
+                wire.push(match outcome {
+                    Ok(outcome) => News::Ended(Box::new(outcome)),
+                    Err(failure) => News::Unsaid(failure),
+                });
             }
         });
-        Talk { session, inbox, says, worker, interrupt, is_busy: false, queued: Vec::new() }
+        let (queued, commands) = (Vec::new(), VecDeque::new());
+        Talk { session, inbox, says, worker, interrupt, is_busy: false, queued, commands, performing: None }
     }
 
     pub(crate) fn is_busy(&self) -> bool {
         self.is_busy
+    }
+
+    /// Says what was typed, as [`Talk::say`] and [`Talk::perform`] do.
+    pub(crate) async fn utter(&mut self, typed: Typed, attacher: &Attacher) -> Result<bool, Failure> {
+        match typed {
+            Typed::Prompt(draft) => {
+                let line = draft.line.clone();
+                Ok(self.say(line, attacher.parts(draft).await?))
+            }
+            Typed::Command(invocation) => Ok(self.perform(*invocation)),
+        }
     }
 
     /// Says something, or, while the agent works, has it said as soon as that can be. Returns whether it was said.
@@ -49,15 +89,31 @@ impl Talk {
             self.queued.push((text, note));
             return false;
         }
+        self.begin(Said::Parts(parts));
+        true
+    }
+
+    /// Performs a command, or, while the agent works, has it performed after that. Returns whether it was begun.
+    pub(crate) fn perform(&mut self, invocation: Invocation) -> bool {
+        if self.is_busy {
+            self.commands.push_back(invocation);
+            return false;
+        }
+        self.performing = Some(invocation.line.clone());
+        self.begin(Said::Command(Box::new(invocation)));
+        true
+    }
+
+    fn begin(&mut self, said: Said) {
         self.interrupt.clear();
         // There is room, because nothing waits unless it is busy.
-        self.is_busy = self.says.try_send(parts).is_ok();
-        true
+        self.is_busy = self.says.try_send(said).is_ok();
     }
 
     /// What waits to be said.
     pub(crate) fn queued(&self) -> impl Iterator<Item = &str> {
-        self.queued.iter().map(|(text, _)| text.as_str())
+        let notes = self.queued.iter().map(|(text, _)| text.as_str());
+        notes.chain(self.commands.iter().map(|command| command.line.as_str()))
     }
 
     /// What has been said since it was queued.
@@ -81,22 +137,39 @@ impl Talk {
     /// person's again if not.
     pub(crate) fn ended(&mut self, outcome: &Outcome) -> Vec<String> {
         self.is_busy = false;
-        let notes = self.inbox.withdraw(&self.session);
-        let queued = std::mem::take(&mut self.queued);
-        let goes_on = matches!(outcome.end, End::Done);
-        let (mine, others): (Vec<Note>, Vec<Note>) =
-            notes.into_iter().partition(|note| queued.iter().any(|(_, queued)| queued == note));
-        let unsaid: Vec<String> =
-            queued.into_iter().filter(|(_, note)| mine.contains(note)).map(|(text, _)| text).collect();
-        // What other agents report is for the next time.
-        let (now, later) = if goes_on { (mine, others) } else { (Vec::new(), others) };
-        for note in later {
-            self.inbox.deliver(&self.session, note);
-        }
-        if !now.is_empty() {
-            self.say(String::new(), now.into_iter().flat_map(|note| note.parts).collect());
+        let (notes, mut unsaid) = self.withdrawn();
+        if !matches!(outcome.end, End::Done) {
+            unsaid.extend(self.commands.drain(..).map(|command| command.line));
+        } else if !notes.is_empty() {
+            self.say(String::new(), notes.into_iter().flat_map(|note| note.parts).collect());
+        } else if let Some(command) = self.commands.pop_front() {
+            unsaid.push(command.line.clone());
+            self.perform(command);
         }
         unsaid
+    }
+
+    /// A command could not be performed. Returns what is the person's again, and the command first.
+    pub(crate) fn gave_up(&mut self) -> Vec<String> {
+        self.is_busy = false;
+        let (_, unsaid) = self.withdrawn();
+        let commands = self.commands.drain(..).map(|command| command.line);
+        self.performing.take().into_iter().chain(unsaid).chain(commands).collect()
+    }
+
+    /// Takes back what the person has waiting: what would be said, and how it was typed.
+    fn withdrawn(&mut self) -> (Vec<Note>, Vec<String>) {
+        let notes = self.inbox.withdraw(&self.session);
+        let queued = std::mem::take(&mut self.queued);
+        let (mine, others): (Vec<Note>, Vec<Note>) =
+            notes.into_iter().partition(|note| queued.iter().any(|(_, queued)| queued == note));
+        // What other agents report is for the next time.
+        for note in others {
+            self.inbox.deliver(&self.session, note);
+        }
+        let texts = queued.into_iter().filter(|(_, note)| mine.contains(note)).map(|(text, _)| text);
+        let texts = texts.collect();
+        (mine, texts)
     }
 
     /// Ends it, whatever it is doing.

@@ -116,6 +116,7 @@ fn a_plugin_looks_at_its_session_and_its_project() {
         listed: (await of(client.session.list())).map((one) => one.id === id),
         children: await of(client.session.children({ path: { id } })),
         agents: (await of(client.app.agents())).map((agent) => `${agent.name} ${agent.mode} ${agent.permission.edit}`),
+        commands: await of(client.command.list()),
         config: await of(client.config.get()),
         providers: await of(client.config.providers()),
         paths: await of(client.path.get()),
@@ -126,7 +127,7 @@ fn a_plugin_looks_at_its_session_and_its_project() {
       }
       await Bun.write("told.json", JSON.stringify(told))
       return "asked""#;
-    let config = r#"{ "username": "potter", "provider": { "clay": { "npm": "@ai-sdk/openai-compatible", "options": { "baseURL": "http://127.0.0.1:9/v1", "apiKey": "clay-secret-key-123" }, "models": { "red": { "name": "Red", "limit": { "context": 7000, "output": 70 } } } } } }"#;
+    let config = r#"{ "username": "potter", "command": { "glaze": { "template": "Glaze $1.", "agent": "build" } }, "provider": { "clay": { "npm": "@ai-sdk/openai-compatible", "options": { "baseURL": "http://127.0.0.1:9/v1", "apiKey": "clay-secret-key-123" }, "models": { "red": { "name": "Red", "limit": { "context": 7000, "output": 70 } } } } } }"#;
     let place = trusted(&[(".opencode/plugin/p.js", &asks(body)), ("opencode.json", config)]);
     let todos = json!({ "todos": [{ "content": "glaze", "status": "pending", "priority": "high" }] });
     let turns = json!([
@@ -147,6 +148,7 @@ fn a_plugin_looks_at_its_session_and_its_project() {
     assert_eq!(told["messages"][0]["parts"][0]["text"], "Now.");
     assert_eq!((&told["todos"][0]["content"], &told["todos"][0]["id"]), (&json!("glaze"), &json!("1")));
     assert_eq!((&told["listed"], &told["children"]), (&json!([true]), &json!([])));
+    assert_eq!(told["commands"], json!([{ "name": "glaze", "template": "Glaze $1.", "agent": "build" }]));
     assert!(told["agents"].as_array().unwrap().contains(&json!("build primary allow")), "{told:#}");
     assert_eq!((&told["config"]["username"], &told["projects"]), (&json!("potter"), &json!(1)));
     assert_eq!(told["paths"]["directory"], json!(place.ws()));

@@ -42,6 +42,10 @@ export const Uses: Plugin = async ({ client, project, $ }) => ({
     },
   },
   provider: { id: "acme", models: async (provider, { auth }) => ({ ...provider.models, big: { name: auth?.type } }) },
+  "command.execute.before": async ({ command, arguments: given, sessionID }, output) => {
+    const known = (await client.command.list()).data?.find((one) => one.name === command)
+    output.parts.push({ type: "text", text: `${known?.template.length} ${given.length} ${sessionID.length}` })
+  },
   event: async ({ event }) => {
     const { data, error } = await client.session.messages({ path: { id: event.properties.sessionID }, query: { limit: 2 } })
     if (error) throw new Error(error.data.message)

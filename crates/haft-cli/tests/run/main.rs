@@ -9,6 +9,7 @@ mod support;
 mod approvals;
 mod attachments;
 mod conversations;
+mod custom_commands;
 mod piped;
 mod screens;
 mod window;

@@ -18,6 +18,7 @@ const CALLED: &[&str] = &[
     "chat.headers",
     "chat.message",
     "chat.params",
+    "command.execute.before",
     "config",
     "dispose",
     "event",

@@ -8,7 +8,7 @@ use haft::permission::Resource;
 use haft_agent::provider::ModelInfo;
 use serde_json::{Map, Value, json};
 
-use crate::config::{Agent, Config};
+use crate::config::{Agent, Config, CustomCommand};
 use crate::models;
 use crate::paths::{Env, Paths};
 use crate::plugins::configuring::shown;
@@ -55,6 +55,24 @@ impl Facts {
     pub(super) fn agents(&self) -> Value {
         let config = self.now();
         config.agents().iter().map(|known| agent(known, &config)).collect()
+    }
+
+    /// The custom commands, as opencode tells them.
+    pub(super) fn commands(&self) -> Value {
+        let told = |command: &CustomCommand| {
+            let mut told = json!({ "name": command.name, "template": command.template });
+            let set = [
+                ("description", command.description.clone().map(Value::from)),
+                ("agent", command.agent.clone().map(Value::from)),
+                ("model", command.model.clone().map(Value::from)),
+                ("subtask", command.subtask.map(Value::from)),
+            ];
+            for (name, value) in set.into_iter().filter_map(|(name, value)| Some((name, value?))) {
+                told[name] = value;
+            }
+            told
+        };
+        self.now().commands().iter().map(told).collect()
     }
 
     pub(super) fn paths(&self) -> Value {

@@ -1,0 +1,143 @@
+//! Custom commands: prompts that have a name, as the configuration describes them.
+
+use super::Config;
+use super::error::{ConfigError, Located, Problem, shown};
+use super::node::{Entry, Node};
+use super::text::Span;
+
+/// Where they are configured.
+pub(super) const TABLE: &str = "command";
+/// The text of one, which may have slots for what is typed after its name.
+pub(super) const TEMPLATE: &str = "template";
+
+/// Nobody types a longer name.
+const NAME_CHARS_MAX: usize = 100;
+/// So many are told that stand where nobody trusts it.
+const STRANGE_MAX: usize = 100;
+
+/// A prompt that has a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CustomCommand {
+    /// Its name, with a slash for each directory.
+    pub(crate) name: String,
+    /// What is sent, once its slots are filled.
+    pub(crate) template: String,
+    /// What it is good for.
+    pub(crate) description: Option<String>,
+    /// The agent that is spoken to, for this message.
+    pub(crate) agent: Option<String>,
+    /// The model that answers, for this message.
+    pub(crate) model: Option<String>,
+    /// Whether another agent does it as a task; nothing leaves it to the agent.
+    pub(crate) subtask: Option<bool>,
+    /// Where its template stands.
+    pub(crate) place: String,
+}
+
+/// A custom command of a directory that is not trusted: it is told, and does nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct StrangeCommand {
+    /// Its name.
+    pub(crate) name: String,
+    /// Where it stands.
+    pub(crate) place: String,
+}
+
+/// Why there is no such command.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum CommandError {
+    /// Nobody has described it.
+    #[error("there is no command \"{name}\"{}", did_you_mean(.nearest.as_deref()))]
+    Unknown {
+        /// The name.
+        name: String,
+        /// The one that was probably meant.
+        nearest: Option<String>,
+    },
+    /// Only the project describes it, where nobody has trusted it.
+    #[error("the command \"{name}\" stands at {place}, in a directory that is not trusted (haft trust)")]
+    Untrusted {
+        /// The name.
+        name: String,
+        /// Where it stands.
+        place: String,
+    },
+}
+
+fn did_you_mean(nearest: Option<&str>) -> String {
+    nearest.map(|nearest| format!("; did you mean \"{nearest}\"?")).unwrap_or_default()
+}
+
+impl Config {
+    /// The custom commands that can be used, sorted by name.
+    pub(crate) fn commands(&self) -> Vec<CustomCommand> {
+        let entries = self.merged.get(TABLE).map(Node::entries).unwrap_or_default();
+        let mut commands: Vec<CustomCommand> = entries.iter().filter_map(read).collect();
+        commands.sort_by(|one, other| one.name.cmp(&other.name));
+        commands
+    }
+
+    /// A custom command that can be used.
+    pub(crate) fn command(&self, name: &str) -> Result<CustomCommand, CommandError> {
+        let mut commands = self.commands();
+        if let Some(at) = commands.iter().position(|command| command.name == name) {
+            return Ok(commands.swap_remove(at));
+        }
+        if let Some(strange) = self.strange_commands.iter().find(|strange| strange.name == name) {
+            let place = strange.place.clone();
+            return Err(CommandError::Untrusted { name: shown(name), place });
+        }
+        let known = commands.iter().map(|command| command.name.as_str());
+        Err(CommandError::Unknown {
+            name: shown(name),
+            nearest: haft::nearest(name, known).map(str::to_owned),
+        })
+    }
+
+    /// The custom commands that only sources describe whose directories are not trusted.
+    pub(crate) fn strange_commands(&self) -> &[StrangeCommand] {
+        &self.strange_commands
+    }
+
+    /// Takes note of the commands of a source that does not count.
+    pub(super) fn take_note_of_commands(&mut self, root: &Node) {
+        let left = STRANGE_MAX.saturating_sub(self.strange_commands.len());
+        let entries = root.get(TABLE).map(Node::entries).unwrap_or_default();
+        let strange = |CustomCommand { name, place, .. }: CustomCommand| StrangeCommand { name, place };
+        self.strange_commands.extend(entries.iter().filter_map(read).map(strange).take(left));
+    }
+}
+
+/// Whether a name can be typed after a slash.
+pub(super) fn is_name(name: &str) -> bool {
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let is_segment =
+        |segment: &str| !segment.is_empty() && !segment.starts_with('.') && segment.chars().all(is_plain);
+    name.chars().count() <= NAME_CHARS_MAX && name.split('/').all(is_segment)
+}
+
+/// Checks that a command has something to say.
+pub(super) fn check_template(command: &Node) -> Result<(), ConfigError> {
+    match command.get(TEMPLATE).and_then(Node::as_text) {
+        Some(template) if !template.trim().is_empty() => Ok(()),
+        Some(_) | None => Err(Located::new(Problem::NoTemplate, &command.span).into()),
+    }
+}
+
+fn read(Entry { key, value, .. }: &Entry) -> Option<CustomCommand> {
+    let text = |key: &str| value.get(key).and_then(Node::as_text).map(str::to_owned);
+    let template = value.get(TEMPLATE)?;
+    Some(CustomCommand {
+        name: Some(key).filter(|name| is_name(name))?.clone(),
+        template: template.as_text()?.to_owned(),
+        description: text("description"),
+        agent: text("agent"),
+        model: text("model"),
+        subtask: value.get("subtask").and_then(Node::as_bool),
+        place: place(&template.span),
+    })
+}
+
+fn place(span: &Span) -> String {
+    format!("{}:{}:{}", span.name(), span.line, span.column)
+}
