@@ -174,8 +174,8 @@ impl Plugins {
     }
 
     /// Has the process start that would serve a tool which is about to be called, if it is one of theirs, and end with
-    /// that call: there must be no other. Nothing of its file is run before that.
-    pub fn expect_one_call(&self, tool: &str) {
+    /// that call: there must be no other. Nothing of its file is run before that. Says whether it is one of theirs.
+    pub fn expect_one_call(&self, tool: &str) -> bool {
         let offers = |served: &&Arc<Served>| {
             let names = offers::names(&served.file, &served.manifest.loaded);
             names.iter().flatten().any(|name| name.as_str() == tool)
@@ -183,9 +183,7 @@ impl Plugins {
         // Of several files with a tool of this name, the last one's counts. A tool of somebody else may still cover it, and
         // the call may come to nothing: then the process has started for nothing, and has run nothing.
         let served = self.0.state().entries.iter().rev().filter_map(Entry::served).find(offers).cloned();
-        if let Some(served) = served {
-            served.expect_one_call();
-        }
+        served.inspect(|served| served.expect_one_call()).is_some()
     }
 
     /// What became of each file.

@@ -215,11 +215,18 @@ impl Served {
         let limits = self.house.limits;
         let patience = Patience { answer: limits.call, busy: limits.busy };
         let answered = host.request(told, Some(context), patience).await;
-        // It ends while the answer is put on record.
-        if self.is_called_once.load(Ordering::Relaxed) && self.has_no_hooks() {
+        if self.is_done_with(&host) {
+            // It ends while the answer is put on record.
             host.dismiss();
         }
         answered
+    }
+
+    /// Whether nothing more can be wanted of its host after the one call there is. What code of other runtimes began and
+    /// did not wait for cannot be seen; it has as long as haft needs.
+    fn is_done_with(&self, host: &Host) -> bool {
+        let is_seen = self.manifest.engine == Engine::Embedded && !host.is_asking();
+        self.is_called_once.load(Ordering::Relaxed) && self.has_no_hooks() && is_seen
     }
 
     /// Lets its hooks of one name change an output, and returns it.

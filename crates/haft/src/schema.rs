@@ -28,10 +28,9 @@ impl Schema {
     }
 
     /// Derives the schema of an input from its type, in the form providers understand: nothing by reference, optional
-    /// fields merely absent instead of nullable, no integer formats. Returns the type's doc comment beside it.
-    pub(crate) fn of_input<T: JsonSchema>() -> (Schema, Option<String>) {
-        let (json, description) = derived::<T>(SchemaSettings::draft2020_12(), drop_null);
-        (Schema::given(json), description)
+    /// fields merely absent instead of nullable, no integer formats.
+    pub(crate) fn of_input<T: JsonSchema>() -> Schema {
+        Schema::later(|| Arc::new(derived::<T>(SchemaSettings::draft2020_12(), drop_null).0))
     }
 
     /// Derives the schema of an output from its type: what is written, `null` where an absent value is written so.
@@ -61,6 +60,11 @@ impl PartialEq for Schema {
     fn eq(&self, other: &Schema) -> bool {
         self.json() == other.json()
     }
+}
+
+/// What stands above a type in its source, as a model reads it.
+pub(crate) fn doc_comment<T: JsonSchema>() -> Option<String> {
+    derived::<T>(SchemaSettings::draft2020_12(), drop_null).1
 }
 
 /// The schema of a type and, beside it, the type's doc comment.

@@ -19,7 +19,7 @@ use crate::codec::{self, InputError, Issue, OutputError};
 use crate::content::Presented;
 use crate::error::ToolError;
 use crate::id::{AgentId, CallId, MessageId, SessionId};
-use crate::schema::Schema;
+use crate::schema::{self, Schema};
 
 /// Who calls, in what conversation: four ids and nothing else. They come whole from the runner.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -131,12 +131,12 @@ pub struct Tool(Arc<dyn Erased>);
 impl Tool {
     /// Makes a tool of what its author wrote.
     pub fn new<E: Executor>(executor: E) -> Tool {
-        let (input, description) = Schema::of_input::<E::Input>();
-        let output = Arc::new(Schema::of_output::<E::Output>());
+        let (input, output) = (Schema::of_input::<E::Input>(), Schema::of_output::<E::Output>());
         let description = match executor.description() {
             Some(own) => own.into_owned(),
-            None => description.unwrap_or_default(),
+            None => schema::doc_comment::<E::Input>().unwrap_or_default(),
         };
+        let (input, output) = (Arc::new(input), Arc::new(output));
         Tool(Arc::new(Typed { executor: Arc::new(executor), description, input, output }))
     }
 
@@ -155,7 +155,7 @@ impl Tool {
         let schemas = (Schema::given(parts.input.clone()), Schema::given(parts.output.clone()));
         Tool(Arc::new(Loose {
             parts: Arc::new(parts),
-            input: schemas.0,
+            input: Arc::new(schemas.0),
             output: Arc::new(schemas.1),
             judges,
         }))
@@ -170,8 +170,8 @@ impl Tool {
         self.0.may_repeat()
     }
 
-    pub(crate) fn input_schema(&self) -> &Arc<Value> {
-        self.0.input().json()
+    pub(crate) fn input_schema(&self) -> &Arc<Schema> {
+        self.0.input()
     }
 
     pub(crate) fn output_schema(&self) -> &Arc<Schema> {
@@ -247,7 +247,7 @@ trait Erased: Send + Sync {
     fn may_repeat(&self) -> bool {
         false
     }
-    fn input(&self) -> &Schema;
+    fn input(&self) -> &Arc<Schema>;
     fn output(&self) -> &Arc<Schema>;
     fn decode(&self, input: Value) -> Result<Box<dyn Invocation>, Undecoded>;
 }
@@ -255,7 +255,7 @@ trait Erased: Send + Sync {
 struct Typed<E> {
     executor: Arc<E>,
     description: String,
-    input: Schema,
+    input: Arc<Schema>,
     output: Arc<Schema>,
 }
 
@@ -268,7 +268,7 @@ impl<E: Executor> Erased for Typed<E> {
         E::MAY_REPEAT
     }
 
-    fn input(&self) -> &Schema {
+    fn input(&self) -> &Arc<Schema> {
         &self.input
     }
 
@@ -323,7 +323,7 @@ impl<E: Executor> Invocation for TypedInvocation<E> {
 
 struct Loose {
     parts: Arc<Dynamic>,
-    input: Schema,
+    input: Arc<Schema>,
     output: Arc<Schema>,
     /// Whether it has the last word on its input.
     judges: bool,
@@ -334,7 +334,7 @@ impl Erased for Loose {
         &self.parts.description
     }
 
-    fn input(&self) -> &Schema {
+    fn input(&self) -> &Arc<Schema> {
         &self.input
     }
 

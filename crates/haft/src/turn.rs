@@ -3,8 +3,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use serde_json::Value;
-
 use crate::audience::{Audience, Model, TurnSpec};
 use crate::boundary::{Boundary, Limits};
 use crate::catch::caught;
@@ -29,7 +27,7 @@ pub struct Definition {
     /// What it does.
     pub description: String,
     /// The JSON Schema of its input.
-    pub input: Arc<Value>,
+    pub input: Arc<Schema>,
     /// The JSON Schema of its output.
     pub output: Arc<Schema>,
     /// The action its permission rules are filed under.
@@ -162,32 +160,36 @@ impl Registry {
                 check_compatible(entry.name(), &tool, model)?;
             }
             advertised.insert(entry.name().clone(), identity);
-            let told =
-                Described { description: tool.description().to_owned(), input: tool.input_schema().clone() };
-            let Described { description, input } = told_after(hooks, entry.name(), told).await?;
-            definitions.push(Definition {
+            let definition = Definition {
                 name: entry.name().clone(),
-                description,
-                input,
+                description: tool.description().to_owned(),
+                input: tool.input_schema().clone(),
                 output: tool.output_schema().clone(),
                 action: entry.action().clone(),
-            });
+            };
+            definitions.push(told_after(hooks, definition).await?);
         }
         Ok((definitions, advertised))
     }
 }
 
 /// What a model is told of a tool after hooks had their say.
-async fn told_after(
-    hooks: &[Arc<dyn Hook>],
-    name: &ToolName,
-    mut told: Described,
-) -> Result<Described, TurnError> {
+async fn told_after(hooks: &[Arc<dyn Hook>], mut definition: Definition) -> Result<Definition, TurnError> {
+    // Then nobody looks at the schema, which is derived for whoever does.
+    if hooks.is_empty() {
+        return Ok(definition);
+    }
+    let name = &definition.name;
+    let as_it_is = definition.input.json().clone();
+    let mut told = Described { description: definition.description, input: as_it_is.clone() };
     for hook in hooks {
         let changed = caught(|| hook.definition(name, told)).await.and_then(|changed| changed);
         told = changed.map_err(|source| TurnError::Hook { tool: name.clone(), source })?;
     }
-    Ok(told)
+    if !Arc::ptr_eq(&told.input, &as_it_is) {
+        definition.input = Arc::new(Schema::given(Arc::unwrap_or_clone(told.input)));
+    }
+    Ok(Definition { description: told.description, ..definition })
 }
 
 impl Turn {
@@ -244,7 +246,7 @@ fn check_compatible(name: &ToolName, tool: &Tool, model: &Model) -> Result<(), T
             name.as_str().len()
         ));
     }
-    if tool.input_schema().get("type").is_none_or(|kind| kind != "object") {
+    if tool.input_schema().json().get("type").is_none_or(|kind| kind != "object") {
         return incompatible("its input schema is not of type object".to_owned());
     }
     match tool.unusable() {

@@ -55,7 +55,7 @@ fn root(tool: &Definition) -> Result<&Map<String, Value>, Fault> {
     if tool.name.as_str().chars().count() > NAME_CHARS_MAX {
         return Err(incompatible(tool, format!("its name is longer than {NAME_CHARS_MAX} characters")));
     }
-    let root = tool.input.as_object().ok_or_else(|| incompatible(tool, "its schema is no object"))?;
+    let root = tool.input.json().as_object().ok_or_else(|| incompatible(tool, "its schema is no object"))?;
     if let Some(union) = UNIONS.iter().find(|union| root.contains_key(**union)) {
         return Err(incompatible(
             tool,
@@ -247,7 +247,7 @@ mod tests {
         Definition {
             name,
             description: "d".to_owned(),
-            input: Arc::new(schema),
+            input: Arc::new(haft::Schema::given(schema)),
             output: Arc::new(haft::Schema::given(json!({}))),
             action,
         }

@@ -25,7 +25,7 @@ fn tool(name: &str, schema: Value) -> Definition {
     Definition {
         name,
         description: "Reads.".to_owned(),
-        input: Arc::new(schema),
+        input: Arc::new(haft::Schema::given(schema)),
         output: Arc::new(haft::Schema::given(json!({}))),
         action,
     }

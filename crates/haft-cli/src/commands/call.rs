@@ -27,9 +27,9 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, args: CallArgs) -
     let location = Location::open(&setting, &args.consent, mode, life)?;
     let turn = Arc::new(location.turn().await?);
     let call = make_call(&setting, &turn, args.tool, &args.input, args.key)?;
-    if mode == Mode::Live {
-        // It takes a while, in which the call is put on record.
-        location.plugins().expect_one_call(&call.name);
+    // It takes a while, in which the call is put on record.
+    if mode == Mode::Live && !location.plugins().expect_one_call(&call.name) {
+        location.hosting().ahead.forget();
     }
     let _open = location.enter(&call, &turn);
     let _narration =
@@ -64,7 +64,7 @@ pub(crate) fn make_call(
     key: Option<String>,
 ) -> Result<Call, Failure> {
     let definition = turn.definitions().iter().find(|definition| definition.name.as_str() == tool);
-    let schema = definition.map(|definition| &*definition.input);
+    let schema = definition.map(|definition| &**definition.input.json());
     let input = arguments::input(words, &setting.directory, schema)?;
     let message = match &key {
         Some(key) => {

@@ -86,7 +86,7 @@ async fn show(
     terminal.line(&style.bold(tool.name.as_str()))?;
     terminal.foreign(&tool.description)?;
     terminal.line(&format!("\n{} {}", style.dim("permission"), tool.action))?;
-    terminal.line(&format!("{}\n{:#}", style.dim("input"), tool.input))?;
+    terminal.line(&format!("{}\n{:#}", style.dim("input"), tool.input.json()))?;
     terminal.line(&format!("{}\n{:#}", style.dim("output"), tool.output.json()))?;
     Ok(Exit::Ok)
 }
@@ -96,7 +96,7 @@ fn document(tool: &Definition) -> Value {
         "name": tool.name.as_str(),
         "description": tool.description,
         "permission": tool.action.as_str(),
-        "input": *tool.input,
+        "input": **tool.input.json(),
         "output": **tool.output.json(),
     })
 }

@@ -118,13 +118,52 @@ fn a_process_that_was_started_ahead_goes_with_a_call_that_has_no_use_for_it() {
         (&["call", "pot", "n=1"], 7),
     ];
     place.file("asks.json", r#"{ "pots": "ask" }"#);
+    // What haft leaves behind becomes ours.
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid())).unwrap();
     for (args, code) in ways {
         let done = place.run(args);
         assert_eq!(done.code, code, "{args:?}: {} {}", done.out, done.err);
-        until("everything has gone", || working_in(&place.ws()).is_empty());
+        until("everything has gone", || working_in(&place.ws()).is_empty() && helpers_of_ours().is_empty());
     }
     assert_eq!(place.read("ran"), ran, "nothing of the file ran");
     assert_eq!(output(&place, "pots", &json!({ "n": 1 })), "done");
+}
+
+/// Helpers of the sandbox that nobody holds any more.
+fn helpers_of_ours() -> Vec<u32> {
+    let own = std::process::id().to_string();
+    let is_ours = |pid: &u32| {
+        let words = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let parent = stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(1));
+        words.contains("__haft-sandbox") && parent == Some(own.as_str())
+    };
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(is_ours).collect()
+}
+
+#[test]
+fn a_file_whose_hooks_are_needed_lives_until_they_were_called() {
+    let plugin = r#"
+import fs from "node:fs"
+export const Pots = async () => ({
+  tool: { pots: { description: "d", args: {}, execute: async () => "done" } },
+  "tool.execute.after": async (input, output) => { output.output += ", and looked at" },
+  dispose: async () => fs.appendFileSync("told", "the end"),
+})
+"#;
+    let place = trusted(&[(".opencode/plugin/pots.js", plugin)]);
+    assert_eq!(output(&place, "pots", &json!({})), "done, and looked at");
+    assert_eq!(place.read("told"), "the end");
+}
+
+#[test]
+fn what_a_tool_wrote_without_waiting_for_it_is_there() {
+    let tool = "import fs from 'node:fs'\nexport default { description: 'd', args: {}, async execute() {\n\
+                fs.promises.writeFile('report.md', 'x'.repeat(1 << 20)); return 'written' } }\n";
+    let place = trusted(&[(".opencode/tool/report.js", tool)]);
+    assert_eq!(output(&place, "report", &json!({})), "written");
+    assert_eq!(place.read("report.md").len(), 1 << 20);
 }
 
 #[test]

@@ -183,6 +183,11 @@ impl Ahead {
         Ahead(Arc::new(Mutex::new(making.spawn(move || Ready::new(&processes, &workspace)).ok())))
     }
 
+    /// Nobody needs it.
+    pub fn forget(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+
     fn take(&self) -> Option<Ready> {
         let making = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         making.and_then(|making| making.join().ok())
@@ -205,8 +210,7 @@ impl Ready {
 
 /// A helper that waits for the host it is to hold.
 struct Helper {
-    child: Child,
-    idle: Idle,
+    waiting: Waiting,
     /// What the host will read.
     taken: PipeReader,
     input: PipeWriter,
@@ -222,20 +226,46 @@ impl Helper {
         let (words, said) = io::pipe()?;
         // The command goes at once: the host's ends of the pipes must be the only ones.
         let child = starting.stdout(printed).stderr(said).spawn()?;
-        Ok(Helper { child, idle, taken, input, output, words })
+        Ok(Helper { waiting: Waiting(Some((child, idle))), taken, input, output, words })
     }
 
     /// Has it start the host.
     fn host(self, sandbox: &Sandbox, profile: &Profile, program: &Program) -> Result<Hosted, HostingError> {
-        let Helper { mut child, idle, taken, input, output, words } = self;
-        match sandbox.instruct_reading(idle, taken, profile, program) {
-            Ok(watch) => Ok(Hosted { input, output, words, held: Held { child, watch: Some(watch) } }),
+        let Helper { waiting, taken, input, output, words } = self;
+        let held = waiting.hold(|idle| sandbox.instruct_reading(idle, taken, profile, program))?;
+        Ok(Hosted { input, output, words, held })
+    }
+}
+
+/// The process of a helper that has nothing to do. It goes with this value.
+struct Waiting(Option<(Child, Idle)>);
+
+impl Waiting {
+    fn hold(
+        mut self,
+        instruct: impl FnOnce(Idle) -> Result<Watch, SandboxError>,
+    ) -> Result<Held, HostingError> {
+        let (mut child, idle) = self.0.take().ok_or_else(|| io::Error::other("there is no helper"))?;
+        match instruct(idle) {
+            Ok(watch) => Ok(Held { child, watch: Some(watch) }),
             Err(error) => {
-                // There is nothing to lose.
-                let _gone = child.kill();
-                let _reaped = child.wait();
+                reap(&mut child);
                 Err(error.into())
             }
         }
     }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if let Some((mut child, _)) = self.0.take() {
+            reap(&mut child);
+        }
+    }
+}
+
+/// Ends a helper that holds nothing: there is nothing to lose.
+fn reap(child: &mut Child) {
+    let _gone = child.kill();
+    let _reaped = child.wait();
 }

@@ -16,8 +16,8 @@ fn every_tool_is_named_described_and_documented() {
         let name = tool.name.as_str();
         assert!(ToolName::parse(name).is_ok() && name.len() <= BUILT_IN_NAME_BYTES_MAX, "{name}");
         assert!(!tool.description.trim().is_empty(), "{name} has no description");
-        assert_eq!(tool.input["type"], "object", "{name}");
-        check_documented(name, &tool.input);
+        assert_eq!(tool.input.json()["type"], "object", "{name}");
+        check_documented(name, tool.input.json());
         check_documented(name, tool.output.json());
     }
 }

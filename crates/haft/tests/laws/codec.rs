@@ -258,7 +258,7 @@ fn the_schema_is_derived_and_mentions_no_alias() {
     let definition = &turn.definitions()[0];
     assert_eq!(definition.description, "Greets somebody, or nobody.");
     expect![[r#"{"type":"object","additionalProperties":false,"properties":{"fullName":{"type":"string","description":"Whom to greet, by name."},"times":{"type":"integer","minimum":0,"description":"How often."}},"required":["fullName"]}"#]]
-        .assert_eq(&definition.input.to_string());
+        .assert_eq(&definition.input.json().to_string());
 }
 
 #[test]

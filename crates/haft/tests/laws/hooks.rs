@@ -189,7 +189,7 @@ fn a_hook_changes_what_is_said_of_a_tool_and_not_what_it_takes() {
     let turn = world.turn();
     let told = &turn.definitions()[0];
     assert!(told.description.starts_with("tool, told anew: "), "{}", told.description);
-    assert!(told.input["properties"].get("word").is_some(), "{}", told.input);
+    assert!(told.input.json()["properties"].get("word").is_some(), "{}", told.input.json());
     assert_eq!(settle(&turn, world.call("tool", json!({ "text": "as ever" }))), "completed: as ever");
     assert!(settle(&turn, world.call("tool", json!({ "word": "new" }))).contains("invalid"));
 }
