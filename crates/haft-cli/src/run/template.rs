@@ -44,6 +44,27 @@ pub(crate) enum TemplateError {
         /// What makes it unclear.
         because: &'static str,
     },
+    /// A slot where the shell expects the name of a program.
+    #[error("`{script}` would run what is typed as a program; name the program in it")]
+    Program {
+        /// The command.
+        script: String,
+    },
+    /// A slot whose word is evaluated once more, or may be.
+    #[error(
+        "`{script}` may run as code what is typed, or what is made of it; keep the arguments out of it, or write it \
+         without what evaluates them"
+    )]
+    Evaluated {
+        /// The command.
+        script: String,
+    },
+    /// Words by which the command would run something that it does not run with others.
+    #[error("`{script}` would run more than it says by what was typed; say it in other words")]
+    Commanding {
+        /// The command.
+        script: String,
+    },
 }
 
 enum Token<'t> {
