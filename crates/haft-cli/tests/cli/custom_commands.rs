@@ -126,6 +126,14 @@ fn shell_parts_are_calls_like_any_other() {
 }
 
 #[test]
+fn a_shell_part_is_waited_for_to_its_end() {
+    let place = Place::new();
+    place.global_config(r#"{ "shell": { "background_after": 1 } }"#);
+    place.file(".opencode/command/slow.md", "!`sleep 0.3; echo heron`");
+    assert_eq!(sends(&place, &["--allow", "bash", "/slow"]), "heron\n");
+}
+
+#[test]
 fn what_is_typed_never_becomes_a_command() {
     let place = Place::new();
     place.file(".opencode/command/echo.md", "!`printf '<%s>' $ARGUMENTS \"$ARGUMENTS\"`");
@@ -137,6 +145,12 @@ fn what_is_typed_never_becomes_a_command() {
         assert!(text.contains("touch") && text.contains("made"), "{text}");
         assert!(!place.ws().join("made").exists(), "{typed}");
     }
+    // One word where it is none of its own, or nothing at all.
+    place.file(".opencode/command/set.md", "!`pattern=$ARGUMENTS; echo \"<$pattern>\"`");
+    assert_eq!(sends(&place, &["--allow", "bash", "/set foo touch made"]), "<foo touch made>\n");
+    place.file(".opencode/command/eval.md", "!`sh -c \"echo $1\"`");
+    let err = refused(&place, 2, &["--allow", "bash", "/eval x"]);
+    assert!(err.contains("may run as code") && !place.ws().join("made").exists(), "{err}");
     let err = refused(&place, 2, &["--allow", "bash", "/sub x"]);
     assert!(err.contains("echo $(echo $1)") && err.contains("quoted"), "{err}");
 }
@@ -169,6 +183,15 @@ fn files_are_attached_that_the_template_or_the_person_names() {
     let err = refused(&place, 6, &["--allow", "bash", "/env"]);
     assert!(err.contains(".env"), "a template is nobody's consent: {err}");
     std::fs::remove_file(place.ws().join("made")).unwrap();
+    // To say the name of a file is no consent to read it.
+    place.file(".opencode/command/why.md", "Explain $ARGUMENTS by @.env");
+    let err = refused(&place, 6, &["/why is .env ignored"]);
+    assert!(err.contains(".env"), "{err}");
+    assert!(sends(&place, &["/why is @.env ignored"]).contains("stork"));
+    place.file("my notes.txt", "crane\n");
+    for args in [&["--command", "see", "@my notes.txt"][..], &["--command", "look", "my notes.txt"]] {
+        assert!(sends(&place, args).contains("crane"), "{args:?}");
+    }
     let err = refused(&place, 2, &["--allow", "bash", "/gone"]);
     assert!(err.contains("gone.txt") && !place.ws().join("made").exists(), "{err}");
     let piped = {
