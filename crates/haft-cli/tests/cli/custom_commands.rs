@@ -234,24 +234,21 @@ fn mistakes_in_commands_are_told_with_their_places() {
         std::fs::remove_file(path).unwrap();
     };
     place.file(".opencode/command/ok.md", "Yes.");
-    told("opencode.json", r#"{ "command": { "a": { "description": "x" } } }"#, "template");
-    told("opencode.json", r#"{ "command": { "a": { "template": " " } } }"#, "template");
-    told("opencode.json", r#"{ "command": { "a": { "template": ["x"] } } }"#, ":1:35");
-    told("opencode.json", r#"{ "command": ["a"] }"#, "expected an object");
     told("haft.jsonc", r#"{ "command": { "": { "template": "x" } } }"#, "a command is named by");
     told(
         "haft.jsonc",
         r#"{ "command": { "a": { "template": "x", "modle": "y" } } }"#,
         "did you mean \"model\"",
     );
-    told(".opencode/command/a.md", "---\nsubtask: maybe\n---\nx", "a.md:2:10");
-    told(".opencode/command/a.md", "---\nagent: [x\n---\nx", "a.md:");
-    told(".opencode/command/a.md", "---\nagent: x\n---\n", "template");
     let warned = place
         .file("opencode.json", r#"{ "command": { "a b": { "template": "x" }, "": { "template": "y" } } }"#);
     let (ran, _server) = said(&place, &["/ok"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert_eq!(ran.err.matches("a command is named by").count(), 2, "{}", ran.err);
+    std::fs::remove_file(warned).unwrap();
+    let warned = place.file(".opencode/command/a b.md", "x");
+    let (ran, _server) = said(&place, &["/ok"]);
+    assert!(ran.code == 0 && ran.err.contains("in between, found a b\n"), "{}", ran.err);
     std::fs::remove_file(warned).unwrap();
     place.file(".opencode/command/nobody.md", "---\nagent: nobody\n---\nx");
     let err = refused(&place, 2, &["/nobody"]);
@@ -260,6 +257,45 @@ fn mistakes_in_commands_are_told_with_their_places() {
     assert!(refused(&place, 2, &["/bare"]).contains("says nothing"));
     place.file(".opencode/command/task.md", "---\nagent: build\nsubtask: true\n---\nx");
     assert!(refused(&place, 2, &["/task"]).contains("takes none"));
+}
+
+#[test]
+fn a_command_that_something_is_wrong_with_is_left_out_and_nothing_else() {
+    let place = Place::new();
+    place.file(".opencode/command/ok.md", "Yes.");
+    std::fs::write(place.outside().join("a.md"), "secret").unwrap();
+    let bad = place.ws().join(".opencode/command/bad.md");
+    let of_table = |table: &str| format!(r#"{{ "command": {table} }}"#);
+    for (file, content, says) in [
+        (".opencode/command/bad.md", "---\nsubtask: maybe\n---\nx".to_owned(), "bad.md:2:10"),
+        (".opencode/command/bad.md", "---\nargument-hint: [a] [b]\n---\nx".to_owned(), "bad.md:2:"),
+        (".opencode/command/bad.md", "---\nagent: x\n---\n".to_owned(), "template"),
+        (".opencode/command/bad.md", String::new(), "template"),
+        ("opencode.json", of_table(r#"{ "bad": { "description": "x" } }"#), "template"),
+        ("opencode.json", of_table(r#"{ "bad": { "template": " " } }"#), "template"),
+        ("opencode.json", of_table(r#"{ "bad": { "template": ["x"] } }"#), ":1:37"),
+        ("opencode.json", of_table(r#"["bad"]"#), "expected an object"),
+    ] {
+        let path = place.file(file, &content);
+        let (ran, server) = said(&place, &["/ok"]);
+        assert_eq!((ran.code, sent(&server).as_str()), (0, "Yes."), "{content}: {}", ran.err);
+        assert!(ran.err.contains("warning:") && ran.err.contains(says), "{content}: {}", ran.err);
+        let named = content.contains("[\"bad\"]");
+        let err = refused(&place, 2, &["/bad"]);
+        assert!(named || err.contains("cannot be used") && err.contains(says), "{content}: {err}");
+        let mut list = place.command(&["commands", "--json"]);
+        let listed = crate::support::ran(list.env("HAFT_TRUST", "1").output().unwrap()).json();
+        let fault = listed["commands"][1]["fault"].as_str().unwrap().to_owned();
+        assert!(fault.contains(says), "{listed}");
+        // Where nobody trusts it, nobody is told unless they ask.
+        let quiet = place.run(&["commands"]);
+        assert!(quiet.code == 0 && quiet.out.contains("left out:"), "{}", quiet.out);
+        assert!(!quiet.err.contains("warning:"), "{}", quiet.err);
+        std::fs::remove_file(path).unwrap();
+    }
+    symlink(place.outside().join("a.md"), &bad).unwrap();
+    let listed = place.run(&["commands"]);
+    assert!(listed.code == 0 && listed.out.contains("link out of the project"), "{}", listed.err);
 }
 
 #[test]
