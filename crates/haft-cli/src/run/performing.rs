@@ -44,14 +44,15 @@ enum Answering {
 }
 
 impl Performer {
-    /// Performs a command to its end.
+    /// Performs a command to its end, and tells when its words were said.
     pub(crate) async fn perform(
         &self,
         conversation: &mut Conversation,
         invocation: &Invocation,
         interrupt: &Interrupt,
+        is_said: impl FnOnce() + Send,
     ) -> Result<Outcome, Failure> {
-        let performed = self.performed(conversation, invocation, interrupt).await;
+        let performed = self.performed(conversation, invocation, interrupt, is_said).await;
         // Templates may hold what was put in from elsewhere.
         performed.map_err(|failure| failure.reworded(|message| self.config.as_written(message)))
     }
@@ -61,6 +62,7 @@ impl Performer {
         conversation: &mut Conversation,
         invocation: &Invocation,
         interrupt: &Interrupt,
+        is_said: impl FnOnce() + Send,
     ) -> Result<Outcome, Failure> {
         let answering = answering(&self.config, &invocation.command)?;
         let agent = match &answering {
@@ -84,7 +86,7 @@ impl Performer {
                 (parts, None)
             }
         };
-        let outcome = conversation.say(parts, interrupt).await;
+        let outcome = conversation.say_telling(parts, interrupt, is_said).await;
         if matches!(outcome.end, End::Done) {
             self.tell(conversation, invocation).await;
         }

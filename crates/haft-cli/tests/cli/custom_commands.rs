@@ -120,6 +120,12 @@ fn shell_parts_are_calls_like_any_other() {
     assert_eq!(calls, ["bash", "bash"]);
     let err = refused(&place, 5, &["--deny", "bash", "--command", "show", "a b.txt"]);
     assert!(err.contains("cat 'a b.txt'"), "{err}");
+    let (told, _server) =
+        said(&place, &["--deny", "bash", "--format", "json", "--command", "show", "a b.txt"]);
+    let last: Value = serde_json::from_str(told.out.lines().last().unwrap()).unwrap();
+    assert_eq!((told.code, &last["type"]), (5, &json!("run.finished")), "{}", told.out);
+    let ended = &last["properties"];
+    assert_eq!((&ended["end"], &ended["exit"]), (&json!("failed"), &json!(5)), "{last}");
     place.global_config(r#"{ "permission": { "bash": { "*": "ask", "cat *": "allow" } } }"#);
     let err = refused(&place, 6, &["--command", "show", "a b.txt"]);
     assert!(err.contains("echo second"), "{err}");
