@@ -156,6 +156,16 @@ impl Conversation {
     /// Says something, and has the agent work until it has no more to do. What arrives meanwhile is said, too. Saying
     /// nothing has it go on where it was interrupted.
     pub async fn say(&mut self, parts: Vec<Part>, interrupt: &Interrupt) -> Outcome {
+        self.say_telling(parts, interrupt, || {}).await
+    }
+
+    /// The same, and tells as soon as it is said: what is left in the inbox from then on comes after it.
+    pub async fn say_telling(
+        &mut self,
+        parts: Vec<Part>,
+        interrupt: &Interrupt,
+        is_said: impl FnOnce() + Send,
+    ) -> Outcome {
         let mut outcome = Outcome {
             end: End::Done,
             text: String::new(),
@@ -164,7 +174,7 @@ impl Conversation {
             refused: Vec::new(),
         };
         self.status("busy");
-        outcome.end = match self.work(parts, interrupt, &mut outcome).await {
+        outcome.end = match self.work(parts, interrupt, is_said, &mut outcome).await {
             Ok(end) => end,
             Err(error) => {
                 let message = haft::causes(&error);
@@ -180,6 +190,7 @@ impl Conversation {
         &mut self,
         parts: Vec<Part>,
         interrupt: &Interrupt,
+        is_said: impl FnOnce() + Send,
         outcome: &mut Outcome,
     ) -> Result<End, RunError> {
         // What waited until now was meant to be said before this.
@@ -192,6 +203,7 @@ impl Conversation {
             true => {}
             false => self.add(Note::new(parts)).await?,
         }
+        is_said();
         let (mut cuts, mut steps, mut fruitless) = (0, 0, 0);
         loop {
             if interrupt.is_fired() {

@@ -21,6 +21,7 @@ mod prompts;
 mod raw;
 mod row;
 mod shell_part;
+mod shell_slots;
 mod slash;
 mod stage;
 mod talk;

@@ -115,6 +115,9 @@ impl Setting {
         for warning in config.warnings() {
             terminal.note(&format!("{} {warning}", terminal.err().yellow("warning:")));
         }
+        for faulty in config.faulty_commands().iter().filter(|faulty| faulty.is_trusted) {
+            terminal.note(&format!("{} {}", terminal.err().yellow("warning:"), faulty.fault));
+        }
         let mut agent = agent(globals, &config)?;
         if fault.is_some() && config.agent(agent.as_str()).is_err() {
             // Only the project may have described it, and nobody is to work under it now.

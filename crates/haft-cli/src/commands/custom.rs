@@ -4,13 +4,16 @@ use haft::{visible, visible_lines};
 use serde_json::{Value, json};
 
 use crate::cli::Globals;
-use crate::config::{CustomCommand, StrangeCommand};
+use crate::config::{CustomCommand, FaultyCommand, StrangeCommand};
 use crate::exit::{Exit, Failure};
 use crate::setting::Setting;
 use crate::terminal::Terminal;
 
 /// What is said of commands that need the person's trust.
 const NEEDS_TRUST: &str = "not trusted: haft trust";
+
+/// What is said of commands that something is wrong with.
+const LEFT_OUT: &str = "left out:";
 
 pub(crate) fn run(globals: &Globals, terminal: Terminal, name: Option<&str>) -> Result<Exit, Failure> {
     let setting = Setting::load(globals, terminal)?;
@@ -24,7 +27,8 @@ fn list(setting: &Setting, terminal: Terminal) -> Result<Exit, Failure> {
     let (known, strange) = (setting.config.commands(), setting.config.strange_commands());
     if terminal.json {
         let known = known.iter().map(|command| document(setting, command));
-        let commands: Vec<Value> = known.chain(strange.iter().map(untrusted)).collect();
+        let left_out = setting.config.faulty_commands().iter().map(faulty);
+        let commands: Vec<Value> = known.chain(strange.iter().map(untrusted)).chain(left_out).collect();
         terminal.document(&json!({ "v": 1, "commands": commands }))?;
         return Ok(Exit::Ok);
     }
@@ -39,6 +43,9 @@ fn list(setting: &Setting, terminal: Terminal) -> Result<Exit, Failure> {
     }
     for StrangeCommand { name, place } in strange {
         line(name, NEEDS_TRUST, place)?;
+    }
+    for FaultyCommand { name, fault, .. } in setting.config.faulty_commands() {
+        line(name, LEFT_OUT, &visible(fault.lines().next().unwrap_or_default()))?;
     }
     Ok(Exit::Ok)
 }
@@ -81,4 +88,8 @@ fn document(setting: &Setting, command: &CustomCommand) -> Value {
 
 fn untrusted(StrangeCommand { name, place }: &StrangeCommand) -> Value {
     json!({ "name": name, "place": place, "trusted": false })
+}
+
+fn faulty(FaultyCommand { name, fault, is_trusted }: &FaultyCommand) -> Value {
+    json!({ "name": name, "trusted": is_trusted, "fault": fault })
 }

@@ -1,9 +1,12 @@
 //! Custom commands: prompts that have a name, as the configuration describes them.
 
-use super::Config;
-use super::error::{ConfigError, Located, Problem, shown};
-use super::node::{Entry, Node};
+use super::discover::Family;
+use super::error::{ConfigError, Located, Problem, did_you_mean, shown};
+use super::node::{Entry, Kind, Node};
+use super::rules::Standing;
 use super::text::Span;
+use super::warning::Warnings;
+use super::{Config, schema};
 
 /// Where they are configured.
 pub(super) const TABLE: &str = "command";
@@ -14,6 +17,8 @@ pub(super) const TEMPLATE: &str = "template";
 const NAME_CHARS_MAX: usize = 100;
 /// So many are told that stand where nobody trusts it.
 const STRANGE_MAX: usize = 100;
+/// So many are told that something is wrong with.
+const FAULTY_MAX: usize = 100;
 
 /// A prompt that has a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,6 +48,17 @@ pub(crate) struct StrangeCommand {
     pub(crate) place: String,
 }
 
+/// A custom command that is left out, because something is wrong with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FaultyCommand {
+    /// Its name, or nothing if all of a table is at fault.
+    pub(crate) name: String,
+    /// What is wrong, and where.
+    pub(crate) fault: String,
+    /// Whether it would count if nothing were wrong with it.
+    pub(crate) is_trusted: bool,
+}
+
 /// Why there is no such command.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum CommandError {
@@ -62,10 +78,14 @@ pub(crate) enum CommandError {
         /// Where it stands.
         place: String,
     },
-}
-
-fn did_you_mean(nearest: Option<&str>) -> String {
-    nearest.map(|nearest| format!("; did you mean \"{nearest}\"?")).unwrap_or_default()
+    /// Something is wrong with it.
+    #[error("the command \"{name}\" cannot be used: {fault}")]
+    Faulty {
+        /// The name.
+        name: String,
+        /// What is wrong, and where.
+        fault: String,
+    },
 }
 
 impl Config {
@@ -87,6 +107,9 @@ impl Config {
             let place = strange.place.clone();
             return Err(CommandError::Untrusted { name: shown(name), place });
         }
+        if let Some(faulty) = self.faulty_commands.iter().find(|faulty| faulty.name == name) {
+            return Err(CommandError::Faulty { name: shown(name), fault: faulty.fault.clone() });
+        }
         let known = commands.iter().map(|command| command.name.as_str());
         Err(CommandError::Unknown {
             name: shown(name),
@@ -97,6 +120,39 @@ impl Config {
     /// The custom commands that only sources describe whose directories are not trusted.
     pub(crate) fn strange_commands(&self) -> &[StrangeCommand] {
         &self.strange_commands
+    }
+
+    /// The custom commands that are left out.
+    pub(crate) fn faulty_commands(&self) -> &[FaultyCommand] {
+        &self.faulty_commands
+    }
+
+    /// Leaves out a command that something is wrong with.
+    pub(super) fn leave_out(&mut self, name: String, error: &ConfigError, standing: Standing) {
+        // Commands around the project do not count anyway.
+        if standing != Standing::Around && self.faulty_commands.len() < FAULTY_MAX {
+            let (fault, is_trusted) = (haft::causes(error), standing == Standing::Full);
+            self.faulty_commands.push(FaultyCommand { name, fault, is_trusted });
+        }
+    }
+
+    /// Leaves out the commands of a file that something is wrong with, if it is none of haft's own.
+    pub(super) fn leave_out_faulty(&mut self, root: &mut Node, family: Family, standing: Standing) {
+        let Some(table) = root.get_mut(TABLE).filter(|_| family == Family::Opencode) else { return };
+        let Kind::Object(entries) = &mut table.kind else {
+            self.leave_out(String::new(), &table.expected("an object"), standing);
+            root.remove(TABLE);
+            return;
+        };
+        entries.retain(|Entry { key, value, .. }| {
+            match schema::check_command(value, &mut Warnings::default()) {
+                Ok(()) => true,
+                Err(error) => {
+                    self.leave_out(key.clone(), &error, standing);
+                    false
+                }
+            }
+        });
     }
 
     /// Takes note of the commands of a source that does not count.

@@ -16,6 +16,7 @@
 //! is read beside all that, and only narrows.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use haft::permission::Layer;
 
@@ -23,6 +24,7 @@ use super::PluginWords;
 use super::error::ConfigError;
 use super::markdown::{self, Described};
 use super::read::shown_path;
+use super::text::Text;
 use crate::paths::{Env, Paths};
 
 /// Whose keys a source holds, and how strictly they are read.
@@ -89,6 +91,30 @@ impl Source {
         }
     }
 
+    /// The name of the custom command that it describes, if it does nothing else.
+    pub(super) fn command(&self) -> Option<&str> {
+        match &self.content {
+            Content::Markdown(file) => file.command(),
+            Content::File(_) | Content::Named { .. } | Content::Inline(_) => None,
+            Content::Rules(_) | Content::Plugin(_) => None,
+        }
+    }
+
+    /// Its text, if it is there.
+    pub(super) fn text(&self) -> Result<Option<Arc<Text>>, ConfigError> {
+        let name = &self.name;
+        match &self.content {
+            Content::File(path) | Content::Markdown(Described { path, .. }) => Text::read(name, path),
+            Content::Named { variable, path } => match Text::read(name, path)? {
+                Some(text) => Ok(Some(text)),
+                None => Err(ConfigError::Missing { variable, name: name.clone() }),
+            },
+            Content::Inline(text) | Content::Rules(text) | Content::Plugin(text) => {
+                Text::new(name, text).map(Some)
+            }
+        }
+    }
+
     /// What a plugin says, as a source.
     pub(crate) fn of_plugin(words: &PluginWords) -> Source {
         let (name, content) = (words.name.clone(), Content::Plugin(words.text.clone()));
@@ -97,7 +123,7 @@ impl Source {
 
     /// Whether rules may stand in it.
     fn may_have_rules(&self) -> bool {
-        !matches!(&self.content, Content::Markdown(file) if !file.may_have_rules())
+        self.command().is_none()
     }
 
     /// Whether its text is in a variable.

@@ -282,6 +282,7 @@ pub(crate) fn shown(text: &str) -> String {
     }
 }
 
-fn did_you_mean(nearest: Option<&str>) -> String {
+/// What is added to a message about a name that nobody has.
+pub(crate) fn did_you_mean(nearest: Option<&str>) -> String {
     nearest.map(|nearest| format!("; did you mean \"{nearest}\"?")).unwrap_or_default()
 }

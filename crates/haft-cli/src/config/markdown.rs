@@ -54,9 +54,9 @@ pub(crate) struct Described {
 }
 
 impl Described {
-    /// Whether rules may stand in it.
-    pub(crate) fn may_have_rules(&self) -> bool {
-        self.folder.table != commands::TABLE
+    /// The name of the custom command that it describes.
+    pub(crate) fn command(&self) -> Option<&str> {
+        (self.folder.table == commands::TABLE).then_some(&self.name)
     }
 }
 

@@ -45,7 +45,7 @@ use haft::secrets::command_without_secrets;
 use serde_json::Value;
 
 pub(crate) use agents::{Agent, AgentError, AgentMode, DEFAULT_AGENT};
-pub(crate) use commands::{CommandError, CustomCommand, StrangeCommand};
+pub(crate) use commands::{CommandError, CustomCommand, FaultyCommand, StrangeCommand};
 pub(crate) use defaults::{GUARDED, PERSONS};
 pub(crate) use discover::{Directory, directories, persons};
 pub(crate) use error::{ConfigError, Located};
@@ -81,6 +81,7 @@ pub(crate) struct Config {
     put_in: Vec<PutIn>,
     strange_plugins: Vec<NamedPlugin>,
     strange_commands: Vec<StrangeCommand>,
+    faulty_commands: Vec<FaultyCommand>,
 }
 
 /// What a plugin says in place of a file.
@@ -171,6 +172,7 @@ impl Config {
                 put_in: Vec::new(),
                 strange_plugins: Vec::new(),
                 strange_commands: Vec::new(),
+                faulty_commands: Vec::new(),
             },
         };
         for (level, source) in discover::around(env, paths, cwd, &around::levels(root, trusted)) {
@@ -292,10 +294,22 @@ struct Loading<'a> {
 
 impl Loading<'_> {
     fn source(&mut self, source: Source, standing: Standing) -> Result<(), ConfigError> {
+        let command = source.command().map(str::to_owned);
+        match (self.taken(source, standing), command) {
+            // Commands hold no rules, so that nothing is lost but the command.
+            (Err(error), Some(name)) => {
+                self.config.leave_out(name, &error, standing);
+                Ok(())
+            }
+            (taken, _) => taken,
+        }
+    }
+
+    fn taken(&mut self, source: Source, standing: Standing) -> Result<(), ConfigError> {
         if standing == Standing::Narrowing {
             self.check_inside(&source)?;
         }
-        let Some(text) = read(&source)? else { return Ok(()) };
+        let Some(text) = source.text()? else { return Ok(()) };
         let mut warnings = Warnings::default();
         let voice = Voice { family: source.family, layer: source.layer };
         let rules = match &source.content {
@@ -321,6 +335,7 @@ impl Loading<'_> {
                     }
                     (_, Standing::Narrowing) => parse::parse(&text)?,
                 };
+                self.config.leave_out_faulty(&mut root, source.family, standing);
                 schema::check(&root, source.family, &mut warnings)?;
                 let rules =
                     SourceRules::take(&mut root, standing, &mut self.collector, voice, &mut warnings)?;
@@ -378,20 +393,5 @@ impl Loading<'_> {
         let text = text.expand(&References { env: self.env, base, home: self.home }, warnings)?;
         self.config.put_in.extend(text.put_in().cloned());
         Ok(text)
-    }
-}
-
-/// The text of a source, if it is there.
-fn read(source: &Source) -> Result<Option<Arc<Text>>, ConfigError> {
-    let name = &source.name;
-    match &source.content {
-        Content::File(path) | Content::Markdown(markdown::Described { path, .. }) => Text::read(name, path),
-        Content::Named { variable, path } => match Text::read(name, path)? {
-            Some(text) => Ok(Some(text)),
-            None => Err(ConfigError::Missing { variable, name: name.clone() }),
-        },
-        Content::Inline(text) | Content::Rules(text) | Content::Plugin(text) => {
-            Text::new(name, text).map(Some)
-        }
     }
 }

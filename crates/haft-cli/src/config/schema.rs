@@ -4,7 +4,7 @@ use haft_tools::web::Address;
 
 use super::commands;
 use super::discover::Family;
-use super::error::{ConfigError, Located, Problem};
+use super::error::{ConfigError, Located, Problem, shown};
 use super::node::{Entry, Kind, Node};
 use super::warning::Warnings;
 
@@ -414,7 +414,11 @@ fn check_commands(
 ) -> Result<(), ConfigError> {
     let Kind::Object(entries) = &table.kind else { return Err(table.expected("an object")) };
     for Entry { key, at, value } in entries {
-        let misnamed = || Problem::CommandName { name: at.shown() };
+        let misnamed = || {
+            // What stands in a file of its own is named by that.
+            let name = if at.shown().is_empty() { shown(key) } else { at.shown() };
+            Problem::CommandName { name }
+        };
         match (commands::is_name(key), family) {
             (true, _) => {}
             (false, Family::Haft) => return Err(Located::new(misnamed(), at).into()),
@@ -424,6 +428,12 @@ fn check_commands(
         commands::check_template(value)?;
     }
     Ok(())
+}
+
+/// Checks one custom command of a file for opencode.
+pub(super) fn check_command(command: &Node, warnings: &mut Warnings) -> Result<(), ConfigError> {
+    check_keys(command, COMMAND, Family::Opencode, warnings)?;
+    commands::check_template(command)
 }
 
 fn check_named(

@@ -95,7 +95,9 @@ impl World {
     fn complaint(&self) -> String {
         match self.load(true) {
             Ok(config) => {
-                let warnings: Vec<String> = config.warnings().iter().map(ToString::to_string).collect();
+                let faults = config.faulty_commands().iter().map(|faulty| faulty.fault.clone());
+                let warnings: Vec<String> =
+                    config.warnings().iter().map(ToString::to_string).chain(faults).collect();
                 self.local(&warnings.join("\n"))
             }
             Err(error) => {

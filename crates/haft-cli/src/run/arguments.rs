@@ -32,9 +32,12 @@ impl Arguments {
 
 /// A word as somebody would have typed it who wants it to be one.
 fn as_typed(word: &str) -> String {
+    let (mention, word) = word.strip_prefix('@').map_or(("", word), |path| ("@", path));
     match word.is_empty() || word.contains(char::is_whitespace) {
-        true => format!("\"{}\"", word.replace('"', "\\\"")),
-        false => word.to_owned(),
+        true if mention.is_empty() || !word.is_empty() => {
+            format!("{mention}\"{}\"", word.replace('"', "\\\""))
+        }
+        true | false => format!("{mention}{word}"),
     }
 }
 
@@ -52,8 +55,9 @@ fn split(text: &str) -> Vec<String> {
 
 fn first_word(text: &str) -> (String, &str) {
     let end = text.find(char::is_whitespace).unwrap_or(text.len());
-    // A quote opens at the beginning of a word, or where the value of an option begins.
-    let opens = text[..end].find(['"', '\'']).filter(|at| *at == 0 || text[..*at].ends_with('='));
+    // A quote opens at the beginning of a word, or where the value of an option or the path of a file begins.
+    let opens = |at: &usize| *at == 0 || text[..*at].ends_with('=') || &text[..*at] == "@";
+    let opens = text[..end].find(['"', '\'']).filter(opens);
     let quoted = opens.and_then(|at| {
         let (inner, after) = enclosed(&text[at..])?;
         Some((format!("{}{inner}", &text[..at]), after))
@@ -95,6 +99,7 @@ mod tests {
         assert_eq!(words(r#"--name="x y" z='u v'"#), ["--name=x y", "z=u v"]);
         assert_eq!(words("don't do that, it's 'bad"), ["don't", "do", "that,", "it's", "'bad"]);
         assert_eq!(words(r#"'don't' "say \"hi there\"""#), ["don't", "say \"hi there\""]);
+        assert_eq!(words(r#"@"a b" me@"c d" @ @x"#), ["@a b", "me@\"c", "d\"", "@", "@x"]);
         assert_eq!(words(r#""" x"#), ["", "x"]);
         assert_eq!(words("one\ntwo\tthree"), ["one", "two", "three"]);
         assert_eq!(words(r"c:\dir \n"), [r"c:\dir", r"\n"]);
@@ -102,9 +107,9 @@ mod tests {
 
     #[test]
     fn words_that_are_told_apart_already_stay_apart() {
-        let given = Arguments::given(vec!["a b".to_owned(), "it's".to_owned(), String::new()]);
-        assert_eq!(given.typed, r#""a b" it's """#);
-        assert_eq!(given.words, ["a b", "it's", ""]);
+        let given = Arguments::given(["a b", "it's", "", "@c d", "@e", "@"].map(str::to_owned).to_vec());
+        assert_eq!(given.typed, r#""a b" it's "" @"c d" @e @"#);
+        assert_eq!(given.words, ["a b", "it's", "", "@c d", "@e", "@"]);
         assert_eq!(Arguments::typed(&given.typed), given);
     }
 

@@ -1,11 +1,11 @@
 //! Events as documents for programs, under opencode's names.
 
 use haft::permission::{Reply, Request};
-use haft::{Call, Ended, Event, Input, Saying, Seq, Settlement, ToolContext};
+use haft::{Call, Ended, Event, Input, Saying, Seq, Settlement, ToolContext, Usage};
 use haft_agent::{End, Outcome};
 use serde_json::{Map, Value, json};
 
-use crate::exit::Exit;
+use crate::exit::{Exit, Failure};
 
 /// An event as a document. What can be read again later has its place in the order.
 pub(crate) fn document(seq: Seq, event: &Event) -> Value {
@@ -79,6 +79,23 @@ pub(crate) fn finished(session: &str, outcome: &Outcome, exit: Exit, ms: u128) -
             "ms": u64::try_from(ms).unwrap_or(u64::MAX),
         },
     })
+}
+
+/// How a run ended in which nothing was said, or that broke off.
+pub(crate) fn failed(session: &str, failure: &Failure, ms: u128) -> Value {
+    let outcome = Outcome {
+        end: End::Interrupted,
+        text: String::new(),
+        usage: Usage::default(),
+        steps: 0,
+        refused: Vec::new(),
+    };
+    let mut document = finished(session, &outcome, failure.exit, ms);
+    if failure.exit != Exit::Interrupted {
+        document["properties"]["end"] = "failed".into();
+        document["properties"]["error"] = failure.message().into();
+    }
+    document
 }
 
 fn about(context: &ToolContext, mut body: Value) -> Value {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use haft::Event;
 use haft_agent::Outcome;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::Stay;
 use super::attach::Attacher;
@@ -69,23 +69,44 @@ impl Screen {
     }
 }
 
+/// What the system says.
+struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+    hangup: Signal,
+    resized: Signal,
+}
+
+impl Signals {
+    fn new() -> Result<Signals, Failure> {
+        Ok(Signals {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            hangup: signal(SignalKind::hangup())?,
+            resized: signal(SignalKind::window_change())?,
+        })
+    }
+}
+
 impl Interactive {
     pub(super) async fn run(mut self, first: Option<Typed>) -> Result<Exit, Failure> {
-        let mut interrupt = signal(SignalKind::interrupt())?;
-        let mut terminate = signal(SignalKind::terminate())?;
-        let mut hangup = signal(SignalKind::hangup())?;
-        let mut resized = signal(SignalKind::window_change())?;
+        let mut signals = Signals::new()?;
         let raw = Raw::enter()?;
         listen(self.wire.clone());
+        let left = self.shown(first, &mut signals).await;
+        // However it ends, what was shown stays, and the terminal is as it was.
+        self.leave(raw).await?;
+        left
+    }
+
+    async fn shown(&mut self, first: Option<Typed>, signals: &mut Signals) -> Result<Exit, Failure> {
         let recap = std::mem::take(&mut self.recap);
         let lines = self.view.told(recap);
         self.screen.lines.extend(lines);
-        let left = match first {
-            Some(typed) => self.talk.utter(typed, &self.attacher).await.map(|_| None),
-            None => Ok(None),
-        };
-        let mut left = left?;
-        while left.is_none() {
+        if let Some(typed) = first {
+            self.talk.utter(typed, &self.attacher).await?;
+        }
+        loop {
             self.draw()?;
             let pause = self.pause();
             let sleeps = async {
@@ -94,12 +115,12 @@ impl Interactive {
                     None => std::future::pending().await,
                 }
             };
-            left = tokio::select! {
+            let mut left = tokio::select! {
                 news = self.wire.next() => self.take(news).await?,
-                _ = interrupt.recv() => self.interrupt(),
-                _ = terminate.recv() => Some(Exit::Terminated),
-                _ = hangup.recv() => Some(Exit::Terminated),
-                _ = resized.recv() => {
+                _ = signals.interrupt.recv() => self.interrupt(),
+                _ = signals.terminate.recv() => Some(Exit::Terminated),
+                _ = signals.hangup.recv() => Some(Exit::Terminated),
+                _ = signals.resized.recv() => {
                     self.screen.stage.resize(raw::size());
                     None
                 }
@@ -108,9 +129,10 @@ impl Interactive {
             while let (None, Some(news)) = (left, self.wire.take()) {
                 left = self.take(news).await?;
             }
+            if let Some(exit) = left {
+                return Ok(exit);
+            }
         }
-        self.leave(raw).await?;
-        Ok(left.unwrap_or(Exit::Ok))
     }
 
     /// Leaves the terminal as it was, with everything that stays.
@@ -168,6 +190,7 @@ impl Interactive {
                 return self.press_all(keys).await;
             }
             News::Ended(outcome) => return Ok(self.ended(&outcome)),
+            News::Said => self.talk.prepared(),
             News::Unsaid(failure) => self.unsaid(failure)?,
             News::Broken => return Err(broken()),
             News::Closed => return Ok(Some(Exit::Terminated)),
@@ -250,11 +273,7 @@ impl Interactive {
             return;
         }
         let text = self.screen.editor.take();
-        let said = match self.read(text.clone()) {
-            Ok(typed) => self.talk.utter(typed, &self.attacher).await,
-            Err(failure) => Err(failure),
-        };
-        match said {
+        match self.talk.hear(text.clone(), &self.config, &self.attacher).await {
             Ok(true) => {
                 let lines = self.view.heard(&text);
                 self.screen.lines.extend(lines);
@@ -288,10 +307,6 @@ impl Interactive {
             self.screen.editor.put_back(text);
         }
         Ok(())
-    }
-
-    fn read(&self, text: String) -> Result<Typed, Failure> {
-        Typed::read(&self.config, &self.attacher.workspace, text, &[], None)
     }
 
     /// Ctrl-C: stops the agent; a second one, or one while nothing happens, leaves.

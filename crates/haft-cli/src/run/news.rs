@@ -22,6 +22,8 @@ pub(crate) enum News {
     Withdrawn,
     /// The agent has no more to do.
     Ended(Box<Outcome>),
+    /// The words of a command were said.
+    Said,
     /// What was to be said was not.
     Unsaid(Failure),
     /// The conversation died of a defect.

@@ -5,14 +5,14 @@
 
 use std::sync::Arc;
 
-use haft::{AgentId, Call, Event, Events, Part, Settlement};
+use haft::{AgentId, Call, Event, Events, Part, Rejection, SettleError, Settlement};
 use haft_agent::{Bearing, Conversation, End, Interrupt, OpenError, Outcome};
 use haft_plugin::Plugins;
 use serde_json::{Value, json};
 
 use super::attach::{Attacher, By, Draft, Named, unescaped};
 use super::slash::Invocation;
-use super::template::{Piece, fill};
+use super::template::{Filled, Piece, fill};
 use crate::config::{AgentMode, Config, CustomCommand};
 use crate::exit::{Exit, Failure, of_rejection, of_settle_error};
 use crate::plugins::{Commanded, before_command};
@@ -44,14 +44,15 @@ enum Answering {
 }
 
 impl Performer {
-    /// Performs a command to its end.
+    /// Performs a command to its end, and tells when its words were said.
     pub(crate) async fn perform(
         &self,
         conversation: &mut Conversation,
         invocation: &Invocation,
         interrupt: &Interrupt,
+        is_said: impl FnOnce() + Send,
     ) -> Result<Outcome, Failure> {
-        let performed = self.performed(conversation, invocation, interrupt).await;
+        let performed = self.performed(conversation, invocation, interrupt, is_said).await;
         // Templates may hold what was put in from elsewhere.
         performed.map_err(|failure| failure.reworded(|message| self.config.as_written(message)))
     }
@@ -61,6 +62,7 @@ impl Performer {
         conversation: &mut Conversation,
         invocation: &Invocation,
         interrupt: &Interrupt,
+        is_said: impl FnOnce() + Send,
     ) -> Result<Outcome, Failure> {
         let answering = answering(&self.config, &invocation.command)?;
         let agent = match &answering {
@@ -84,7 +86,7 @@ impl Performer {
                 (parts, None)
             }
         };
-        let outcome = conversation.say(parts, interrupt).await;
+        let outcome = conversation.say_telling(parts, interrupt, is_said).await;
         if matches!(outcome.end, End::Done) {
             self.tell(conversation, invocation).await;
         }
@@ -102,12 +104,12 @@ impl Performer {
         answering: &Answering,
     ) -> Result<Vec<Part>, Failure> {
         let attacher = Attacher { agent: conversation.agent().clone(), ..self.attacher.clone() };
-        let pieces = fill(&invocation.command.template, &invocation.arguments);
-        let pieces = pieces.map_err(|error| Failure::new(Exit::Usage, error))?;
+        let filled = fill(&invocation.command.template, &invocation.arguments);
+        let filled = filled.map_err(|error| Failure::new(Exit::Usage, error))?;
         // What is missing is told before anything is run.
-        let draft = drafted(&attacher, &pieces, invocation)?;
+        let draft = drafted(&attacher, &filled, invocation)?;
         let mut text = String::new();
-        for piece in &pieces {
+        for piece in &filled.pieces {
             match piece {
                 Piece::Text(words) => text.push_str(&unescaped(words)),
                 Piece::Shell(script) => text.push_str(&self.printed(&attacher, script).await?),
@@ -136,7 +138,7 @@ impl Performer {
     /// What a shell part prints, as a model would be shown it.
     async fn printed(&self, attacher: &Attacher, script: &str) -> Result<String, Failure> {
         let about = format!("`{}`", haft::visible(&self.config.without_secrets(script)));
-        let call = attacher.call(SHELL, json!({ "command": script }), By::Template);
+        let call = attacher.call(SHELL, json!({ "command": script, "background": false }), By::Template);
         settled(attacher, call, &about).await
     }
 
@@ -194,17 +196,18 @@ fn turned_to(
 
 /// What is said, without what commands print, and its files. Only those count that the template or the person names:
 /// where a command's output will stand, there is nothing yet that could be part of a name.
-fn drafted(attacher: &Attacher, pieces: &[Piece], invocation: &Invocation) -> Result<Draft, Failure> {
+/// The person's are those that were typed as such, and those that the template leaves to the person by `@$1`; a word
+/// that happens to be the name of one is not.
+fn drafted(attacher: &Attacher, filled: &Filled, invocation: &Invocation) -> Result<Draft, Failure> {
     let words = |piece: &Piece| match piece {
         Piece::Text(words) => words.clone(),
         Piece::Shell(_) => " ".to_owned(),
     };
-    let written: String = pieces.iter().map(words).collect();
-    let arguments = &invocation.arguments;
-    let typed = Draft::mentioned(&attacher.workspace, &arguments.typed);
-    let is_typed = |path: &String| typed.contains(path) || arguments.words.contains(path);
+    let written: String = filled.pieces.iter().map(words).collect();
+    let own = std::iter::once(&invocation.arguments.typed).chain(&filled.pointed);
+    let own: Vec<String> = own.flat_map(|text| Draft::mentioned(&attacher.workspace, text)).collect();
     let mentioned = Draft::mentioned(&attacher.workspace, &written).into_iter().map(|path| {
-        let by = if is_typed(&path) { By::Person } else { By::Template };
+        let by = if own.contains(&path) { By::Person } else { By::Template };
         Named { path, by }
     });
     let files = invocation.files.iter().cloned().map(Named::by_person).chain(mentioned);
@@ -257,18 +260,58 @@ async fn settled(attacher: &Attacher, call: Call, about: &str) -> Result<String,
     match attacher.turn.settle(call).await {
         Ok(Settlement::Completed(done)) => Ok(done.text()),
         Ok(Settlement::Rejected(rejection)) => {
-            let error = anyhow::anyhow!("nothing was sent, because {about} was not run: {rejection}");
+            let what = of_what_was_rejected(&rejection);
+            let error = anyhow::anyhow!("nothing was sent, because {about} {what}: {rejection}");
             Err(Failure::new(of_rejection(&rejection), error))
         }
         Err(error) => {
             let exit = of_settle_error(&error);
-            let context = format!("nothing was sent, because {about} was not run");
+            let context = format!("nothing was sent, because {about} {}", of_what_broke(&error));
             Err(Failure::new(exit, anyhow::Error::new(error).context(context)))
         }
+    }
+}
+
+/// Of what was not even begun.
+const NOT_RUN: &str = "was not run";
+/// Of what may well have had its effects.
+const NOT_DONE: &str = "did not succeed";
+
+fn of_what_was_rejected(rejection: &Rejection) -> &'static str {
+    match rejection {
+        Rejection::Unknown { .. } | Rejection::Stale { .. } => NOT_RUN,
+        Rejection::InvalidInput(_) | Rejection::Refused(_) => NOT_RUN,
+        Rejection::InvalidOutput(_) | Rejection::Failed(_) => NOT_DONE,
+    }
+}
+
+fn of_what_broke(error: &SettleError) -> &'static str {
+    match error {
+        SettleError::Declined | SettleError::Repeated(_) => NOT_RUN,
+        SettleError::Retain(_) | SettleError::Record(_) | SettleError::Defect(_) => NOT_DONE,
     }
 }
 
 fn interrupted(invocation: &Invocation) -> Failure {
     let message = format!("the command {} was interrupted before anything was sent", invocation.command.name);
     Failure::new(Exit::Interrupted, anyhow::anyhow!(message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_have_been_run_is_not_said_to_have_been_refused() {
+        let stale = Rejection::Stale { name: SHELL.to_owned() };
+        let rejected = [(stale, NOT_RUN), (Rejection::Failed("it ended".to_owned()), NOT_DONE)];
+        for (rejection, expected) in rejected {
+            assert_eq!(of_what_was_rejected(&rejection), expected, "{rejection}");
+        }
+        for (error, expected) in
+            [(SettleError::Declined, NOT_RUN), (SettleError::Defect("broken".into()), NOT_DONE)]
+        {
+            assert_eq!(of_what_broke(&error), expected, "{error}");
+        }
+    }
 }

@@ -63,31 +63,44 @@ impl Plain {
         if self.listens {
             listen(self.wire.clone());
         }
+        let mut tick = tokio::time::interval(TICK);
+        let mut first = Some(first);
+        let left = loop {
+            let exit = match first.take() {
+                Some(first) => self.begin(first).await,
+                None => tokio::select! {
+                    news = self.wire.next() => self.take(news, &mut state).await,
+                    _ = interrupt.recv() => Ok(self.interrupt(&mut state)),
+                    _ = terminate.recv() => Ok(Some(Exit::Terminated)),
+                    _ = hangup.recv() => Ok(Some(Exit::Terminated)),
+                    _ = tick.tick() => {
+                        let lines = self.view.mentioned(self.began.elapsed());
+                        self.print(&lines).map(|()| None)
+                    }
+                },
+            };
+            if let Some(exit) = exit.transpose() {
+                break exit;
+            }
+        };
+        if let (Err(failure), Format::Json) = (&left, self.format) {
+            let ms = self.began.elapsed().as_millis();
+            let document = events::failed(self.attacher.session.as_str(), failure, ms);
+            // Where nobody reads it, nobody misses it.
+            let _unheard = self.terminal.document(&document);
+        }
+        self.talk.leave().await;
+        left
+    }
+
+    async fn begin(&mut self, first: Option<Typed>) -> Result<Option<Exit>, Failure> {
         match first {
             Some(typed) => drop(self.talk.utter(typed, &self.attacher).await?),
             None if self.stay == Stay::ForMore => self.prompt("> "),
             // Nothing is said: it goes on where it was.
             None => drop(self.talk.say(String::new(), Vec::new())),
         }
-        let mut tick = tokio::time::interval(TICK);
-        let exit = loop {
-            let exit = tokio::select! {
-                news = self.wire.next() => self.take(news, &mut state).await?,
-                _ = interrupt.recv() => self.interrupt(&mut state),
-                _ = terminate.recv() => Some(Exit::Terminated),
-                _ = hangup.recv() => Some(Exit::Terminated),
-                _ = tick.tick() => {
-                    let lines = self.view.mentioned(self.began.elapsed());
-                    self.print(&lines)?;
-                    None
-                }
-            };
-            if let Some(exit) = exit {
-                break exit;
-            }
-        };
-        self.talk.leave().await;
-        Ok(exit)
+        Ok(None)
     }
 
     async fn take(&mut self, news: News, state: &mut State) -> Result<Option<Exit>, Failure> {
@@ -129,6 +142,7 @@ impl Plain {
                 }
             }
             News::Ended(outcome) => return self.ended(&outcome, state),
+            News::Said => self.talk.prepared(),
             News::Unsaid(failure) => return self.unsaid(failure, state),
             News::Broken => return Err(broken()),
             News::Typed(_) => {}
@@ -151,6 +165,7 @@ impl Plain {
             }
             return Ok(None);
         }
+        self.tell_unsaid(&unsaid);
         if self.format == Format::Json {
             let ms = self.began.elapsed().as_millis();
             self.terminal.document(&events::finished(self.attacher.session.as_str(), outcome, exit, ms))?;
@@ -182,11 +197,7 @@ impl Plain {
             }
             return Ok(None);
         }
-        let was_said = match self.read(line.to_owned()) {
-            Ok(typed) => self.talk.utter(typed, &self.attacher).await,
-            Err(failure) => Err(failure),
-        };
-        match was_said {
+        match self.talk.hear(line.to_owned(), &self.config, &self.attacher).await {
             Ok(true) => {}
             Ok(false) => self.tell(&[Row::new().with(Paint::Dim, "queued")]),
             Err(failure) => {
@@ -201,21 +212,23 @@ impl Plain {
     fn unsaid(&mut self, failure: Failure, state: &mut State) -> Result<Option<Exit>, Failure> {
         let unsaid = self.talk.gave_up();
         state.interrupted = None;
+        self.tell_unsaid(unsaid.get(1..).unwrap_or_default());
         match (self.stay, state.is_closed) {
-            (Stay::UntilDone, _) => return Err(failure),
-            (Stay::ForMore, true) => return Ok(Some(Exit::Ok)),
-            (Stay::ForMore, false) => {}
+            // It is told by whoever ends.
+            (Stay::UntilDone, _) | (Stay::ForMore, true) => Err(failure),
+            (Stay::ForMore, false) => {
+                self.terminal.failure(&failure);
+                self.prompt("> ");
+                Ok(None)
+            }
         }
-        self.terminal.failure(&failure);
-        for text in unsaid.iter().skip(1) {
-            self.tell(&[Row::new().with(Paint::Dim, "not said  ").with(Paint::Dim, &first_line(text))]);
-        }
-        self.prompt("> ");
-        Ok(None)
     }
 
-    fn read(&self, text: String) -> Result<Typed, Failure> {
-        Typed::read(&self.config, &self.attacher.workspace, text, &[], None)
+    /// Tells what waited to be said and will not be.
+    fn tell_unsaid(&self, unsaid: &[String]) {
+        for text in unsaid {
+            self.tell(&[Row::new().with(Paint::Dim, "not said  ").with(Paint::Dim, &first_line(text))]);
+        }
     }
 
     fn ask_next(&mut self, state: &mut State) {

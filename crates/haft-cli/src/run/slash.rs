@@ -76,7 +76,9 @@ impl Invocation {
                 let (arguments, line) = (Arguments::typed(typed), text.trim_end().to_owned());
                 Ok(Some(Invocation { command, arguments, line, files: Vec::new(), stdin: None }))
             }
-            Err(error @ CommandError::Untrusted { .. }) => Err(refused(error)),
+            Err(error @ (CommandError::Untrusted { .. } | CommandError::Faulty { .. })) => {
+                Err(refused(error))
+            }
             Err(CommandError::Unknown { nearest, .. }) if is_of_a_path(name, nearest.is_some()) => Ok(None),
             Err(error @ CommandError::Unknown { .. }) => {
                 Err(refused(error).hint("write a space before the slash where no command is meant"))

@@ -12,6 +12,7 @@ use super::attach::Attacher;
 use super::news::{News, Wire};
 use super::performing::Performer;
 use super::slash::{Invocation, Typed};
+use crate::config::Config;
 use crate::exit::{Exit, Failure};
 
 /// A conversation. What comes of it is on the wire.
@@ -27,6 +28,8 @@ pub(crate) struct Talk {
     commands: VecDeque<Invocation>,
     /// The command that was begun last, as it was typed.
     performing: Option<String>,
+    /// Whether a command is being prepared: what is queued meanwhile is meant to be said after it.
+    is_preparing: bool,
 }
 
 /// Something to be said.
@@ -53,7 +56,8 @@ impl Talk {
                 let outcome = match said {
                     Said::Parts(parts) => Ok(conversation.say(parts, &stop).await),
                     Said::Command(invocation) => {
-                        performer.perform(&mut conversation, &invocation, &stop).await
+                        let is_said = || wire.push(News::Said);
+                        performer.perform(&mut conversation, &invocation, &stop, is_said).await
                     }
                 };
                 wire.push(match outcome {
@@ -62,12 +66,33 @@ impl Talk {
                 });
             }
         });
-        let (queued, commands) = (Vec::new(), VecDeque::new());
-        Talk { session, inbox, says, worker, interrupt, is_busy: false, queued, commands, performing: None }
+        Talk {
+            session,
+            inbox,
+            says,
+            worker,
+            interrupt,
+            is_busy: false,
+            queued: Vec::new(),
+            commands: VecDeque::new(),
+            performing: None,
+            is_preparing: false,
+        }
     }
 
     pub(crate) fn is_busy(&self) -> bool {
         self.is_busy
+    }
+
+    /// Says a line that was typed in the conversation, as [`Talk::utter`] does.
+    pub(crate) async fn hear(
+        &mut self,
+        line: String,
+        config: &Config,
+        attacher: &Attacher,
+    ) -> Result<bool, Failure> {
+        let typed = Typed::read(config, &attacher.workspace, line, &[], None)?;
+        self.utter(typed, attacher).await
     }
 
     /// Says what was typed, as [`Talk::say`] and [`Talk::perform`] do.
@@ -85,7 +110,9 @@ impl Talk {
     pub(crate) fn say(&mut self, text: String, parts: Vec<Part>) -> bool {
         if self.is_busy {
             let note = Note::new(parts);
-            self.inbox.deliver(&self.session, note.clone());
+            if !self.is_preparing {
+                self.inbox.deliver(&self.session, note.clone());
+            }
             self.queued.push((text, note));
             return false;
         }
@@ -101,7 +128,16 @@ impl Talk {
         }
         self.performing = Some(invocation.line.clone());
         self.begin(Said::Command(Box::new(invocation)));
+        self.is_preparing = self.is_busy;
         true
+    }
+
+    /// The words of a command were said, so that others may follow.
+    pub(crate) fn prepared(&mut self) {
+        self.is_preparing = false;
+        for (_, note) in &self.queued {
+            self.inbox.deliver(&self.session, note.clone());
+        }
     }
 
     fn begin(&mut self, said: Said) {
@@ -118,7 +154,7 @@ impl Talk {
 
     /// What has been said since it was queued.
     pub(crate) fn said(&mut self) -> Vec<String> {
-        if self.queued.is_empty() {
+        if self.queued.is_empty() || self.is_preparing {
             return Vec::new();
         }
         let waiting = self.inbox.waiting(&self.session);
@@ -159,6 +195,10 @@ impl Talk {
 
     /// Takes back what the person has waiting: what would be said, and how it was typed.
     fn withdrawn(&mut self) -> (Vec<Note>, Vec<String>) {
+        if std::mem::take(&mut self.is_preparing) {
+            let (texts, notes) = std::mem::take(&mut self.queued).into_iter().unzip();
+            return (notes, texts);
+        }
         let notes = self.inbox.withdraw(&self.session);
         let queued = std::mem::take(&mut self.queued);
         let (mine, others): (Vec<Note>, Vec<Note>) =

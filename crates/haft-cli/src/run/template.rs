@@ -44,6 +44,36 @@ pub(crate) enum TemplateError {
         /// What makes it unclear.
         because: &'static str,
     },
+    /// A slot where the shell expects the name of a program.
+    #[error("`{script}` would run what is typed as a program; name the program in it")]
+    Program {
+        /// The command.
+        script: String,
+    },
+    /// A slot whose word is evaluated once more, or may be.
+    #[error(
+        "`{script}` may run as code what is typed, or what is made of it; keep the arguments out of it, or write it \
+         without what evaluates them"
+    )]
+    Evaluated {
+        /// The command.
+        script: String,
+    },
+    /// Words by which the command would run something that it does not run with others.
+    #[error("`{script}` would run more than it says by what was typed; say it in other words")]
+    Commanding {
+        /// The command.
+        script: String,
+    },
+}
+
+/// A template with what was typed in it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Filled {
+    pub(crate) pieces: Vec<Piece>,
+    /// What was typed into slots right behind an `@`, with it: there the template leaves it to the person which file
+    /// is meant.
+    pub(crate) pointed: Vec<String>,
 }
 
 enum Token<'t> {
@@ -53,7 +83,7 @@ enum Token<'t> {
 }
 
 /// Fills a template. What no slot takes is added at the end, after an empty line.
-pub(crate) fn fill(template: &str, arguments: &Arguments) -> Result<Vec<Piece>, TemplateError> {
+pub(crate) fn fill(template: &str, arguments: &Arguments) -> Result<Filled, TemplateError> {
     let tokens = tokens(template);
     let mut slots: Vec<Slot> = Vec::new();
     for token in &tokens {
@@ -64,23 +94,51 @@ pub(crate) fn fill(template: &str, arguments: &Arguments) -> Result<Vec<Piece>, 
         }
     }
     let last = slots.iter().filter_map(|slot| slot.number()).max().unwrap_or(0);
-    let mut pieces = Vec::new();
+    let mut filled = Filled::default();
+    let mut is_pointed_at = false;
     for token in &tokens {
         match token {
-            Token::Literal(text) => add(&mut pieces, text),
-            Token::Slot(Slot::All) => add(&mut pieces, &arguments.typed),
-            Token::Slot(Slot::Nth(number)) => {
-                add(&mut pieces, &arguments.of_slot(*number, last).join(" "));
+            Token::Literal(text) => filled.add(text),
+            Token::Slot(slot) => {
+                let words = match slot {
+                    Slot::All => arguments.typed.clone(),
+                    Slot::Nth(number) => said(arguments.of_slot(*number, last), is_pointed_at),
+                };
+                filled.pointed.extend(is_pointed_at.then(|| format!("@{words}")));
+                filled.add(&words);
             }
             Token::Shell(script) => {
-                pieces.push(Piece::Shell(shell_part::fill(script, arguments, last)?));
+                filled.pieces.push(Piece::Shell(shell_part::fill(script, arguments, last)?));
             }
         }
+        is_pointed_at = matches!(token, Token::Literal(text) if text.ends_with('@'));
     }
     if slots.is_empty() && !arguments.typed.is_empty() {
-        add(&mut pieces, &format!("\n\n{}", arguments.typed));
+        filled.add(&format!("\n\n{}", arguments.typed));
     }
-    Ok(pieces)
+    Ok(filled)
+}
+
+/// Words as they are said. The path of a file that is mentioned is held together by quotes.
+fn said(words: &[String], is_pointed_at: bool) -> String {
+    let is_path = |path: &str| path.contains(char::is_whitespace) && !path.contains('"');
+    let spelled = |(at, word): (usize, &String)| match word.strip_prefix('@') {
+        Some(path) if is_path(path) => format!("@\"{path}\""),
+        None if at == 0 && is_pointed_at && is_path(word) => format!("\"{word}\""),
+        Some(_) | None => word.clone(),
+    };
+    words.iter().enumerate().map(spelled).collect::<Vec<_>>().join(" ")
+}
+
+impl Filled {
+    /// Adds words to those before them.
+    fn add(&mut self, text: &str) {
+        match self.pieces.last_mut() {
+            Some(Piece::Text(known)) => known.push_str(text),
+            Some(Piece::Shell(_)) | None if text.is_empty() => {}
+            Some(Piece::Shell(_)) | None => self.pieces.push(Piece::Text(text.to_owned())),
+        }
+    }
 }
 
 impl Slot {
@@ -100,15 +158,6 @@ impl Slot {
         let digits = after.len() - after.trim_start_matches(|c: char| c.is_ascii_digit()).len();
         let number = after[..digits].parse().ok().filter(|number| *number > 0)?;
         (digits <= DIGITS_MAX).then_some((Slot::Nth(number), 1 + digits))
-    }
-}
-
-/// Adds words to those before them.
-fn add(pieces: &mut Vec<Piece>, text: &str) {
-    match pieces.last_mut() {
-        Some(Piece::Text(known)) => known.push_str(text),
-        Some(Piece::Shell(_)) | None if text.is_empty() => {}
-        Some(Piece::Shell(_)) | None => pieces.push(Piece::Text(text.to_owned())),
     }
 }
 
@@ -149,7 +198,7 @@ mod tests {
     use super::*;
 
     fn filled(template: &str, typed: &str) -> Vec<Piece> {
-        fill(template, &Arguments::typed(typed)).unwrap()
+        fill(template, &Arguments::typed(typed)).unwrap().pieces
     }
 
     fn text(text: &str) -> Piece {
@@ -183,6 +232,16 @@ mod tests {
         // Where two pieces meet, nothing new begins.
         assert_eq!(filled("!$1", "`touch x`"), [text("!`touch x`")]);
         assert_eq!(filled("$$1", "1"), [text("$1")]);
+    }
+
+    #[test]
+    fn the_path_of_a_file_stays_together() {
+        assert_eq!(filled("See $1.", r#"@"a b.txt" c"#), [text(r#"See @"a b.txt" c."#)]);
+        assert_eq!(filled("See @$1.", r#""a b.txt" c"#), [text(r#"See @"a b.txt" c."#)]);
+        assert_eq!(filled("See $1.", r#""a b.txt" c"#), [text("See a b.txt c.")]);
+        let pointed = |template: &str| fill(template, &Arguments::typed(".env")).unwrap().pointed;
+        assert_eq!(pointed("@.env $1 @a/$1 @$1"), ["@.env"]);
+        assert!(pointed("@.env $1 @a/$1 $ARGUMENTS").is_empty());
     }
 
     #[test]

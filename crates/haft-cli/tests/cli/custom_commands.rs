@@ -120,9 +120,23 @@ fn shell_parts_are_calls_like_any_other() {
     assert_eq!(calls, ["bash", "bash"]);
     let err = refused(&place, 5, &["--deny", "bash", "--command", "show", "a b.txt"]);
     assert!(err.contains("cat 'a b.txt'"), "{err}");
+    let (told, _server) =
+        said(&place, &["--deny", "bash", "--format", "json", "--command", "show", "a b.txt"]);
+    let last: Value = serde_json::from_str(told.out.lines().last().unwrap()).unwrap();
+    assert_eq!((told.code, &last["type"]), (5, &json!("run.finished")), "{}", told.out);
+    let ended = &last["properties"];
+    assert_eq!((&ended["end"], &ended["exit"]), (&json!("failed"), &json!(5)), "{last}");
     place.global_config(r#"{ "permission": { "bash": { "*": "ask", "cat *": "allow" } } }"#);
     let err = refused(&place, 6, &["--command", "show", "a b.txt"]);
     assert!(err.contains("echo second"), "{err}");
+}
+
+#[test]
+fn a_shell_part_is_waited_for_to_its_end() {
+    let place = Place::new();
+    place.global_config(r#"{ "shell": { "background_after": 1 } }"#);
+    place.file(".opencode/command/slow.md", "!`sleep 0.3; echo heron`");
+    assert_eq!(sends(&place, &["--allow", "bash", "/slow"]), "heron\n");
 }
 
 #[test]
@@ -137,6 +151,12 @@ fn what_is_typed_never_becomes_a_command() {
         assert!(text.contains("touch") && text.contains("made"), "{text}");
         assert!(!place.ws().join("made").exists(), "{typed}");
     }
+    // One word where it is none of its own, or nothing at all.
+    place.file(".opencode/command/set.md", "!`pattern=$ARGUMENTS; echo \"<$pattern>\"`");
+    assert_eq!(sends(&place, &["--allow", "bash", "/set foo touch made"]), "<foo touch made>\n");
+    place.file(".opencode/command/eval.md", "!`sh -c \"echo $1\"`");
+    let err = refused(&place, 2, &["--allow", "bash", "/eval x"]);
+    assert!(err.contains("may run as code") && !place.ws().join("made").exists(), "{err}");
     let err = refused(&place, 2, &["--allow", "bash", "/sub x"]);
     assert!(err.contains("echo $(echo $1)") && err.contains("quoted"), "{err}");
 }
@@ -169,6 +189,15 @@ fn files_are_attached_that_the_template_or_the_person_names() {
     let err = refused(&place, 6, &["--allow", "bash", "/env"]);
     assert!(err.contains(".env"), "a template is nobody's consent: {err}");
     std::fs::remove_file(place.ws().join("made")).unwrap();
+    // To say the name of a file is no consent to read it.
+    place.file(".opencode/command/why.md", "Explain $ARGUMENTS by @.env");
+    let err = refused(&place, 6, &["/why is .env ignored"]);
+    assert!(err.contains(".env"), "{err}");
+    assert!(sends(&place, &["/why is @.env ignored"]).contains("stork"));
+    place.file("my notes.txt", "crane\n");
+    for args in [&["--command", "see", "@my notes.txt"][..], &["--command", "look", "my notes.txt"]] {
+        assert!(sends(&place, args).contains("crane"), "{args:?}");
+    }
     let err = refused(&place, 2, &["--allow", "bash", "/gone"]);
     assert!(err.contains("gone.txt") && !place.ws().join("made").exists(), "{err}");
     let piped = {
@@ -211,24 +240,21 @@ fn mistakes_in_commands_are_told_with_their_places() {
         std::fs::remove_file(path).unwrap();
     };
     place.file(".opencode/command/ok.md", "Yes.");
-    told("opencode.json", r#"{ "command": { "a": { "description": "x" } } }"#, "template");
-    told("opencode.json", r#"{ "command": { "a": { "template": " " } } }"#, "template");
-    told("opencode.json", r#"{ "command": { "a": { "template": ["x"] } } }"#, ":1:35");
-    told("opencode.json", r#"{ "command": ["a"] }"#, "expected an object");
     told("haft.jsonc", r#"{ "command": { "": { "template": "x" } } }"#, "a command is named by");
     told(
         "haft.jsonc",
         r#"{ "command": { "a": { "template": "x", "modle": "y" } } }"#,
         "did you mean \"model\"",
     );
-    told(".opencode/command/a.md", "---\nsubtask: maybe\n---\nx", "a.md:2:10");
-    told(".opencode/command/a.md", "---\nagent: [x\n---\nx", "a.md:");
-    told(".opencode/command/a.md", "---\nagent: x\n---\n", "template");
     let warned = place
         .file("opencode.json", r#"{ "command": { "a b": { "template": "x" }, "": { "template": "y" } } }"#);
     let (ran, _server) = said(&place, &["/ok"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert_eq!(ran.err.matches("a command is named by").count(), 2, "{}", ran.err);
+    std::fs::remove_file(warned).unwrap();
+    let warned = place.file(".opencode/command/a b.md", "x");
+    let (ran, _server) = said(&place, &["/ok"]);
+    assert!(ran.code == 0 && ran.err.contains("in between, found a b\n"), "{}", ran.err);
     std::fs::remove_file(warned).unwrap();
     place.file(".opencode/command/nobody.md", "---\nagent: nobody\n---\nx");
     let err = refused(&place, 2, &["/nobody"]);
@@ -237,6 +263,45 @@ fn mistakes_in_commands_are_told_with_their_places() {
     assert!(refused(&place, 2, &["/bare"]).contains("says nothing"));
     place.file(".opencode/command/task.md", "---\nagent: build\nsubtask: true\n---\nx");
     assert!(refused(&place, 2, &["/task"]).contains("takes none"));
+}
+
+#[test]
+fn a_command_that_something_is_wrong_with_is_left_out_and_nothing_else() {
+    let place = Place::new();
+    place.file(".opencode/command/ok.md", "Yes.");
+    std::fs::write(place.outside().join("a.md"), "secret").unwrap();
+    let bad = place.ws().join(".opencode/command/bad.md");
+    let of_table = |table: &str| format!(r#"{{ "command": {table} }}"#);
+    for (file, content, says) in [
+        (".opencode/command/bad.md", "---\nsubtask: maybe\n---\nx".to_owned(), "bad.md:2:10"),
+        (".opencode/command/bad.md", "---\nargument-hint: [a] [b]\n---\nx".to_owned(), "bad.md:2:"),
+        (".opencode/command/bad.md", "---\nagent: x\n---\n".to_owned(), "template"),
+        (".opencode/command/bad.md", String::new(), "template"),
+        ("opencode.json", of_table(r#"{ "bad": { "description": "x" } }"#), "template"),
+        ("opencode.json", of_table(r#"{ "bad": { "template": " " } }"#), "template"),
+        ("opencode.json", of_table(r#"{ "bad": { "template": ["x"] } }"#), ":1:37"),
+        ("opencode.json", of_table(r#"["bad"]"#), "expected an object"),
+    ] {
+        let path = place.file(file, &content);
+        let (ran, server) = said(&place, &["/ok"]);
+        assert_eq!((ran.code, sent(&server).as_str()), (0, "Yes."), "{content}: {}", ran.err);
+        assert!(ran.err.contains("warning:") && ran.err.contains(says), "{content}: {}", ran.err);
+        let named = content.contains("[\"bad\"]");
+        let err = refused(&place, 2, &["/bad"]);
+        assert!(named || err.contains("cannot be used") && err.contains(says), "{content}: {err}");
+        let mut list = place.command(&["commands", "--json"]);
+        let listed = crate::support::ran(list.env("HAFT_TRUST", "1").output().unwrap()).json();
+        let fault = listed["commands"][1]["fault"].as_str().unwrap().to_owned();
+        assert!(fault.contains(says), "{listed}");
+        // Where nobody trusts it, nobody is told unless they ask.
+        let quiet = place.run(&["commands"]);
+        assert!(quiet.code == 0 && quiet.out.contains("left out:"), "{}", quiet.out);
+        assert!(!quiet.err.contains("warning:"), "{}", quiet.err);
+        std::fs::remove_file(path).unwrap();
+    }
+    symlink(place.outside().join("a.md"), &bad).unwrap();
+    let listed = place.run(&["commands"]);
+    assert!(listed.code == 0 && listed.out.contains("link out of the project"), "{}", listed.err);
 }
 
 #[test]

@@ -87,6 +87,8 @@ fn what_takes_long_goes_on_in_the_background_if_that_is_configured() {
     assert!(why.contains("begun in the foreground"), "{why}");
     bench.completed("bash", json!({ "command": "touch go" }));
     assert_eq!(bench.job("wait", id), ("after\n".to_owned(), "exited with code 3".to_owned()));
+    let stays = bench.completed("bash", json!({ "command": "sleep 0.7; echo here", "background": false }));
+    assert!(stays.structured.get("job").is_none() && stays.text().contains("here"), "{}", stays.text());
     // A shorter time of the call's own still holds.
     let timed_out = bench.completed("bash", json!({ "command": "sleep 60", "timeout": 100 }));
     assert!(timed_out.text().contains("exceeding timeout 100 ms"), "{}", timed_out.text());

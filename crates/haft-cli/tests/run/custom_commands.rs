@@ -133,3 +133,58 @@ fn commands_in_plain_lines() {
     assert_eq!(window.code(), 0);
     assert_eq!(said(&place), [("build".to_owned(), "Look at birds.".to_owned())]);
 }
+
+#[test]
+fn what_is_typed_while_a_command_is_prepared_is_said_after_it() {
+    if is_missing() {
+        return;
+    }
+    let place = place(&[("slow", "!`touch begun; until [ -e go ]; do sleep 0.05; done` Look.")]);
+    let turns = json!({ "turns": [{ "text": "One." }, { "text": "Two." }] });
+    let window = Window::open(&place, 80, &["run", "-m", &script(&place, &turns), "--auto"]);
+    window.wait(">").write("/slow").press(&["Enter"]);
+    window.wait_until("begun", |_| place.ws().join("begun").exists());
+    window.write("and then?").press(&["Enter"]).wait("queued  and then?");
+    place.file("go", "");
+    window.wait("One.").wait("› and then?").wait("Two.");
+    window.press(&["C-d"]);
+    assert_eq!(window.code(), 0);
+    let texts: Vec<String> = said(&place).into_iter().map(|(_, text)| text).collect();
+    assert!(texts.len() == 2 && texts[0].ends_with("Look.") && texts[1] == "and then?", "{texts:?}");
+}
+
+#[test]
+fn a_run_of_one_command_that_fails_leaves_nothing_behind() {
+    if is_missing() {
+        return;
+    }
+    let place = place(&[("bad", "!`touch begun` @gone.txt")]);
+    let model = script(&place, &json!({ "turns": [{ "text": "One." }] }));
+    let window = Window::open(&place, 80, &["run", "-m", &model, "--auto", "/bad"]);
+    assert_eq!(window.code(), 2);
+    let screen = window.wait("there is no file").screen();
+    assert!(!screen.contains("\n>") && !place.ws().join("begun").exists(), "{screen}");
+}
+
+#[test]
+fn in_plain_lines_what_is_not_said_is_told() {
+    if is_missing() {
+        return;
+    }
+    let place = place(&[("look", "Look."), ("bad", "!`until [ -e go ]; do sleep 0.05; done` @.env")]);
+    place.file(".env", "KEY=stork");
+    let wait = json!([{ "tool": "bash", "input": { "command": "touch begun; sleep 600" } }]);
+    let model = script(&place, &json!({ "turns": [{ "calls": wait }] }));
+    let args = ["run", "-m", &model, "--allow", "bash", "--deny", "read"];
+    let window = Window::with(&place, 80, "dumb", &args);
+    window.wait(">").write("begin").press(&["Enter"]);
+    window.wait_until("begun", |_| place.ws().join("begun").exists());
+    window.write("/look").press(&["Enter"]).wait("queued");
+    window.press(&["C-c"]).wait("not said  /look");
+    // Once nobody types any more, how it ends is told all the same.
+    window.wait_until("asked again", |screen| screen.ends_with('>')).write("/bad").press(&["Enter"]);
+    window.press(&["C-d"]);
+    place.file("go", "");
+    window.wait("error:");
+    assert_eq!(window.code(), 5);
+}

@@ -247,7 +247,7 @@ impl Bash {
                 let has_timeout = how.input.timeout.is_some();
                 Ok(Came::Job(begun(&slot.fill(running, description, &self.inbox), has_timeout)))
             }
-            None => self.waited(running, how.timeout, description).await,
+            None => self.waited(running, &how, description).await,
         }
     }
 
@@ -321,15 +321,18 @@ impl Bash {
         Ok(added)
     }
 
-    /// Waits for a command. One that takes long goes on in the background if that is configured, and is stopped if not.
+    /// Waits for a command. One that takes long goes on in the background if that is configured and the call does not
+    /// say otherwise, and is stopped if not.
     async fn waited(
         &self,
         running: Running,
-        timeout: Duration,
+        how: &How<'_>,
         description: Description,
     ) -> Result<Came, ToolError> {
+        let timeout = how.timeout;
         let mut left = timeout;
-        if let (Some(after), Some(jobs)) = (self.processes.background_after, &self.jobs)
+        let background_after = self.processes.background_after.filter(|_| how.input.background.is_none());
+        if let (Some(after), Some(jobs)) = (background_after, &self.jobs)
             && after < timeout
         {
             if let Some(fate) = running.ended_within(after).await {
