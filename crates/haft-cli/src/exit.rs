@@ -3,6 +3,7 @@
 use std::fmt;
 
 use haft::{Ended, Interruption, Past, Refusal, Rejection, SettleError};
+use haft_agent::OpenError;
 
 /// How the command leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,6 +110,14 @@ pub(crate) fn of_rejection(rejection: &Rejection) -> Exit {
         Rejection::Refused(Refusal::Denied { .. } | Refusal::Corrected { .. }) => Exit::Denied,
         Rejection::Refused(Refusal::Unanswered { .. }) => Exit::Unanswered,
         Rejection::Refused(Refusal::Rehearsed { .. }) => Exit::Ok,
+    }
+}
+
+/// How a conversation leaves that cannot begin, or not go on with somebody else.
+pub(crate) fn of_open_error(error: &OpenError) -> Exit {
+    match error {
+        OpenError::Agent(_) | OpenError::Model(_) | OpenError::Lease(_) => Exit::Usage,
+        OpenError::Store(_) => Exit::Defect,
     }
 }
 

@@ -4,13 +4,13 @@ use std::io::IsTerminal;
 use std::sync::Arc;
 
 use haft::{AgentId, SessionId, Transcript};
-use haft_agent::{OpenError, Start};
+use haft_agent::Start;
 use haft_store::{SessionRow, Store};
 use haft_tools::Workspace;
 
 use crate::agency;
 use crate::cli::{ConsentArgs, Globals, OnAsk, RunArgs};
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, of_open_error};
 use crate::location::{self, Life, Location, Mode};
 use crate::plugins;
 use crate::run::{
@@ -50,16 +50,10 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, args: RunArgs) ->
         stdin: None,
     };
     let (first, title) = words.first(setting, location.workspace(), face)?;
-    let stay = match (&first, face) {
-        (None, Face::Drawn | Face::Spoken) => Stay::ForMore,
-        (Some(_), _) | (None, Face::Mute) => Stay::UntilDone,
-    };
-    if first.is_none() && face == Face::Mute && resumed.is_none() {
-        return Err(Failure::usage("there is nothing to do")
-            .hint("give a prompt, pipe one in, or run it on a terminal for a conversation"));
-    }
+    let stay = stay(first.as_ref(), face, resumed.as_ref())?;
     // Where nothing was said before, a command that names its model needs no other.
-    let of_command = first.as_ref().filter(|_| resumed.is_none()).and_then(Typed::model).map(str::to_owned);
+    let new = first.as_ref().filter(|_| resumed.is_none());
+    let of_command = new.and_then(|typed| typed.model(&setting.config)).map(str::to_owned);
     let start = start(globals, setting, &store, resumed, args.model.or(of_command), title).await?;
     let rules = location::session_rules(setting, &consent)?;
     let agency = agency::furnish(setting, &location, &rules, &start).await?;
@@ -74,14 +68,9 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, args: RunArgs) ->
     };
     let events = wire.clone();
     let _subscription = location.subscribe(move |seq, event| events.push(News::Event(seq, event.clone())));
-    let conversation = agency.open(start).await.map_err(unopened)?;
-    let showing = Showing {
-        manner: if face == Face::Drawn { Manner::Signs } else { Manner::Words },
-        verbose: terminal.verbose,
-        quiet: terminal.quiet,
-        is_answered_elsewhere: matches!(consent.on_ask, OnAsk::Wait(_)) && !consent.yes,
-        directory: setting.directory.to_string_lossy().into_owned(),
-    };
+    let conversation =
+        agency.open(start).await.map_err(|error| Failure::new(of_open_error(&error), error))?;
+    let showing = showing(setting, face, &consent);
     let performer = Performer {
         attacher,
         plugins: location.plugins().clone(),
@@ -92,6 +81,27 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, args: RunArgs) ->
     let exit = run.hold(first).await;
     location.close().await;
     exit
+}
+
+/// How long it goes on, if there is anything to do.
+fn stay(first: Option<&Typed>, face: Face, resumed: Option<&SessionRow>) -> Result<Stay, Failure> {
+    match (first, face, resumed) {
+        (None, Face::Drawn | Face::Spoken, _) => Ok(Stay::ForMore),
+        (Some(_), _, _) | (None, Face::Mute, Some(_)) => Ok(Stay::UntilDone),
+        (None, Face::Mute, None) => Err(Failure::usage("there is nothing to do")
+            .hint("give a prompt, pipe one in, or run it on a terminal for a conversation")),
+    }
+}
+
+/// How it is shown.
+fn showing(setting: &Setting, face: Face, consent: &ConsentArgs) -> Showing {
+    Showing {
+        manner: if face == Face::Drawn { Manner::Signs } else { Manner::Words },
+        verbose: setting.terminal.verbose,
+        quiet: setting.terminal.quiet,
+        is_answered_elsewhere: matches!(consent.on_ask, OnAsk::Wait(_)) && !consent.yes,
+        directory: setting.directory.to_string_lossy().into_owned(),
+    }
 }
 
 /// What is said on the command line.
@@ -206,14 +216,6 @@ async fn start(
     let model = start.model.or_else(|| last.map(|model| format!("{}/{}", model.provider, model.id)));
     let title = if row.title.is_empty() { start.title } else { row.title };
     Ok(Start { session: row.id, agent, model, title, ..start })
-}
-
-fn unopened(error: OpenError) -> Failure {
-    let exit = match &error {
-        OpenError::Agent(_) | OpenError::Model(_) | OpenError::Lease(_) => Exit::Usage,
-        OpenError::Store(_) => Exit::Defect,
-    };
-    Failure::new(exit, error)
 }
 
 fn title(prompt: &str) -> String {

@@ -1,5 +1,6 @@
 //! Custom commands: prompts that have a name, as the configuration describes them.
 
+use super::agents::AgentMode;
 use super::discover::Family;
 use super::error::{ConfigError, Located, Problem, did_you_mean, shown};
 use super::node::{Entry, Kind, Node};
@@ -117,6 +118,12 @@ impl Config {
         })
     }
 
+    /// Whether another agent does a command as a task: it says so, or that agent works for agents alone.
+    pub(crate) fn is_task(&self, command: &CustomCommand) -> bool {
+        let agent = || self.agent(command.agent.as_deref()?).ok();
+        command.subtask.unwrap_or_else(|| agent().is_some_and(|agent| agent.mode == AgentMode::Subagent))
+    }
+
     /// The custom commands that only sources describe whose directories are not trusted.
     pub(crate) fn strange_commands(&self) -> &[StrangeCommand] {
         &self.strange_commands
@@ -153,6 +160,19 @@ impl Config {
                 }
             }
         });
+    }
+
+    /// Has commands that are only changed say again what they say.
+    pub(super) fn complete_commands(&self, root: &mut Node) {
+        let Some(known) = self.merged.get(TABLE) else { return };
+        for Entry { key, value, .. } in root.get_mut(TABLE).map(Node::entries_mut).unwrap_or_default() {
+            let is_missing = value.get(TEMPLATE).is_none();
+            let said = known.get(key).map(Node::entries).unwrap_or_default();
+            let template = said.iter().find(|field| field.key == TEMPLATE && is_missing);
+            if let (Some(template), Kind::Object(fields)) = (template, &mut value.kind) {
+                fields.push(template.clone());
+            }
+        }
     }
 
     /// Takes note of the commands of a source that does not count.

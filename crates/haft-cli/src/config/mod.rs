@@ -320,6 +320,7 @@ impl Loading<'_> {
             }
             Content::Plugin(_) => {
                 let mut root = parse::parse(&text)?;
+                self.config.complete_commands(&mut root);
                 schema::check(&root, source.family, &mut warnings)?;
                 // Code is no person: its rules only ever narrow.
                 let (narrowing, collector) = (Standing::Narrowing, &mut self.collector);

@@ -2,7 +2,7 @@
 //!
 //! A hook that fails ends the step with an error that names it. Where nobody has a hook, nothing is made for it.
 
-use haft::{BoxError, CallId, Message, MessageId, ToolContext};
+use haft::{AgentId, BoxError, CallId, Message, MessageId, Part, SessionId, ToolContext};
 use haft_agent::provider::{Headers, Options};
 use haft_agent::{Compacted, Influence, Influenced, Moment, Recalled, Summarising, TextPlace};
 use haft_plugin::Plugins;
@@ -30,15 +30,22 @@ pub(crate) struct ChatPlugins(pub(crate) Plugins);
 impl ChatPlugins {
     /// Runs a hook of a conversation; without any, there is nothing to be changed.
     async fn run(&self, name: &str, at: Moment<'_>, input: Value, output: Value) -> Result<Value, BoxError> {
-        // What a hook asks for is decided by the rules of its session, as for a call.
-        let context = ToolContext {
-            session: at.session.clone(),
-            agent: at.agent.clone(),
-            message: at.asked.map_or_else(MessageId::mint, |asked| asked.id.clone()),
-            call: CallId::mint(),
-        };
+        let message = at.asked.map_or_else(MessageId::mint, |asked| asked.id.clone());
+        let context = in_conversation(at.session, at.agent, message);
         Ok(self.0.run_hooks(name, input, output, Some(&context)).await?)
     }
+}
+
+/// Where a hook of a conversation runs: what it asks for is decided by the rules of its session, as for a call.
+pub(super) fn in_conversation(session: &SessionId, agent: &AgentId, message: MessageId) -> ToolContext {
+    ToolContext { session: session.clone(), agent: agent.clone(), message, call: CallId::mint() }
+}
+
+/// The parts of a message that a hook left.
+pub(super) fn left_parts(hook: &str, message: &Message, output: &Value) -> Result<Vec<Part>, BoxError> {
+    let told = output.get("parts").and_then(Value::as_array);
+    let told = told.ok_or_else(|| nonsense(hook, "parts", "a list"))?;
+    Ok(changed_parts(message, told))
 }
 
 /// What a hook left that is not of the kind it was.
@@ -87,9 +94,7 @@ impl Influence for ChatPlugins {
             let output =
                 json!({ "message": info(&message, at.session), "parts": parts(&message, &[], at.session) });
             let output = self.run(MESSAGE, at, input, output).await?;
-            let told = output.get("parts").and_then(Value::as_array);
-            let told = told.ok_or_else(|| nonsense(MESSAGE, "parts", "a list"))?;
-            let parts = changed_parts(&message, told);
+            let parts = left_parts(MESSAGE, &message, &output)?;
             Ok(Message { parts, ..message })
         })
     }

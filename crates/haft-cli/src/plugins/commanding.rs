@@ -1,10 +1,11 @@
 //! The hook `command.execute.before`: what plugins make of a custom command before it is said.
 
-use haft::{AgentId, BoxError, CallId, Message, MessageId, Part, Role, SessionId, ToolContext};
+use haft::{AgentId, BoxError, Message, MessageId, Part, Role, SessionId};
 use haft_plugin::Plugins;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::messages::{changed_parts, parts};
+use super::chat::{in_conversation, left_parts};
+use super::messages::parts;
 
 const HOOK: &str = "command.execute.before";
 
@@ -32,19 +33,11 @@ pub(crate) async fn before_command(
     let Commanded { name, arguments, session, agent } = commanded;
     let mut message = Message::new(Role::User, (*agent).clone());
     message.parts = said;
-    let context = ToolContext {
-        session: (*session).clone(),
-        agent: (*agent).clone(),
-        message: MessageId::mint(),
-        call: CallId::mint(),
-    };
+    let context = in_conversation(session, agent, MessageId::mint());
     let input = json!({ "command": name, "sessionID": session.as_str(), "arguments": arguments });
     let output = json!({ "parts": parts(&message, &[], session) });
     let output = plugins.run_hooks(HOOK, input, output, Some(&context)).await?;
-    let told = output.get("parts").and_then(Value::as_array);
-    let told =
-        told.ok_or_else(|| format!("a plugin's hook {HOOK} left `parts` as something else than a list"))?;
-    match changed_parts(&message, told) {
+    match left_parts(HOOK, &message, &output)? {
         left if left.is_empty() => Err(format!("the plugins' hooks {HOOK} left nothing to say").into()),
         left => Ok(left),
     }

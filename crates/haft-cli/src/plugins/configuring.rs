@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::Plugins;
 use crate::cli::Globals;
-use crate::config::PluginWords;
+use crate::config::{Config, PluginWords};
 use crate::exit::{Exit, Failure};
 use crate::setting::Setting;
 
@@ -28,6 +28,9 @@ const TAKEN: [&str; 10] = [
     "tools",
 ];
 
+/// Those of them that hold things which have names.
+const TABLES: [&str; 3] = ["agent", "command", "mode"];
+
 /// What plugins may know besides.
 const SHOWN: [&str; 4] = ["share", "small_model", "theme", "username"];
 
@@ -41,7 +44,7 @@ pub(crate) async fn configured(
     if !plugins.has_hook(HOOK) {
         return Ok(None);
     }
-    let mut before = shown(&setting.config.document());
+    let mut before = shown(&setting.config);
     let said = plugins.configure(before.clone()).await;
     let mut words = Vec::new();
     for (file, after) in said.map_err(|error| Failure::new(Exit::Usage, error))? {
@@ -71,8 +74,12 @@ fn warn(setting: &Setting, words: &str) {
     setting.terminal.note(&format!("{} {words}", setting.terminal.err().yellow("warning:")));
 }
 
-/// What plugins are shown of the configuration.
-pub(super) fn shown(config: &Value) -> Value {
+/// What plugins are shown of the configuration: as it is written, without what was put in from elsewhere.
+pub(super) fn shown(config: &Config) -> Value {
+    config.document_as_written(shown_of(&config.document()))
+}
+
+fn shown_of(config: &Value) -> Value {
     let is_shown = |key: &str| TAKEN.contains(&key) || SHOWN.contains(&key);
     let fields = config.as_object().into_iter().flatten().filter(|(key, _)| is_shown(key));
     Value::Object(fields.map(|(key, value)| (key.clone(), value.clone())).collect())
@@ -86,6 +93,9 @@ fn changes(before: &Value, after: &Value) -> (Map<String, Value>, Vec<String>) {
             continue;
         }
         match TAKEN.contains(&key.as_str()) {
+            true if TABLES.contains(&key.as_str()) => {
+                drop(changed.insert(key.clone(), changed_entries(before.get(key), value)));
+            }
             true => drop(changed.insert(key.clone(), value.clone())),
             false => unheard.push(format!(
                 "`{}` is not taken from plugins, so this changes nothing; write it into a file",
@@ -94,6 +104,22 @@ fn changes(before: &Value, after: &Value) -> (Map<String, Value>, Vec<String>) {
         }
     }
     (changed, unheard)
+}
+
+/// What is new in a table of things that have names. What is as it was stays what it was, also where only its
+/// reference was shown; the fields of a thing are each taken whole.
+fn changed_entries(before: Option<&Value>, after: &Value) -> Value {
+    let (Some(before), Some(entries)) = (before, after.as_object()) else { return after.clone() };
+    let changed = entries.iter().filter(|(name, entry)| before.get(name) != Some(entry));
+    let fields = |(name, entry): (&String, &Value)| match (before.get(name), entry.as_object()) {
+        (Some(known), Some(fields)) => {
+            let new = fields.iter().filter(|(field, value)| known.get(field) != Some(value));
+            let new = new.map(|(field, value)| (field.clone(), value.clone())).collect();
+            (name.clone(), Value::Object(new))
+        }
+        (Some(_) | None, _) => (name.clone(), entry.clone()),
+    };
+    Value::Object(changed.map(fields).collect())
 }
 
 #[cfg(test)]
@@ -106,7 +132,7 @@ mod tests {
     fn providers_and_instructions_are_neither_shown_nor_taken() {
         let provider = json!({ "x": { "env": ["TOKEN"], "options": { "baseURL": "http://x" } } });
         let config = json!({ "model": "a/b", "provider": provider, "mcp": { "y": "k" } });
-        assert_eq!(shown(&config), json!({ "model": "a/b" }));
+        assert_eq!(shown_of(&config), json!({ "model": "a/b" }));
 
         let after = json!({ "model": "a/c", "provider": provider, "instructions": ["/etc/passwd"] });
         let (changed, unheard) = changes(&json!({ "model": "a/b" }), &after);
@@ -114,6 +140,19 @@ mod tests {
         assert!(
             unheard.len() == 2 && unheard[0].contains("`provider`") && unheard[1].contains("`instructions`"),
             "{unheard:?}"
+        );
+    }
+    #[test]
+    fn what_is_as_it_was_is_not_said_again() {
+        let before =
+            json!({ "command": { "a": { "template": "{env:X}", "model": "m" }, "b": { "template": "b" } } });
+        let mut after = before.clone();
+        after["command"]["a"]["model"] = "n".into();
+        after["command"]["c"] = json!({ "template": "c" });
+        let (changed, _) = changes(&before, &after);
+        assert_eq!(
+            Value::Object(changed),
+            json!({ "command": { "a": { "model": "n" }, "c": { "template": "c" } } })
         );
     }
 }

@@ -6,15 +6,17 @@
 use std::sync::Arc;
 
 use haft::{AgentId, Call, Event, Events, Part, Rejection, SettleError, Settlement};
-use haft_agent::{Bearing, Conversation, End, Interrupt, OpenError, Outcome};
+use haft_agent::{Bearing, Conversation, End, Interrupt, Outcome};
 use haft_plugin::Plugins;
 use serde_json::{Value, json};
 
-use super::attach::{Attacher, By, Draft, Named, unescaped};
+use super::attach::Attacher;
+use super::draft::{Draft, Named, unescaped};
+use super::naming::By;
 use super::slash::Invocation;
 use super::template::{Filled, Piece, fill};
 use crate::config::{AgentMode, Config, CustomCommand};
-use crate::exit::{Exit, Failure, of_rejection, of_settle_error};
+use crate::exit::{Exit, Failure, of_open_error, of_rejection, of_settle_error};
 use crate::plugins::{Commanded, before_command};
 
 /// The tool that runs shell parts.
@@ -161,8 +163,7 @@ fn answering(config: &Config, command: &CustomCommand) -> Result<Answering, Fail
     let agent = command.agent.as_deref().map(|name| config.agent(name)).transpose();
     let agent =
         agent.map_err(|error| Failure::new(Exit::Usage, anyhow::Error::new(error).context(whose())))?;
-    let is_task =
-        command.subtask.unwrap_or(agent.as_ref().is_some_and(|agent| agent.mode == AgentMode::Subagent));
+    let is_task = config.is_task(command);
     if is_task && agent.as_ref().is_some_and(|agent| agent.mode == AgentMode::Primary) {
         let message = format!("{} is a task, and its agent takes none: it works for people", whose());
         return Err(
@@ -183,14 +184,8 @@ fn turned_to(
     command: &CustomCommand,
 ) -> Result<Bearing, Failure> {
     conversation.turn_to(agent, command.model.as_deref()).map_err(|error| {
-        let exit = match &error {
-            OpenError::Agent(_) | OpenError::Model(_) | OpenError::Lease(_) => Exit::Usage,
-            OpenError::Store(_) => Exit::Defect,
-        };
-        Failure::new(
-            exit,
-            anyhow::Error::new(error).context(format!("the command {} ({})", command.name, command.place)),
-        )
+        let whose = format!("the command {} ({})", command.name, command.place);
+        Failure::new(of_open_error(&error), anyhow::Error::new(error).context(whose))
     })
 }
 

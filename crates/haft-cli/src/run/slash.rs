@@ -5,7 +5,7 @@ use std::path::Path;
 use haft_tools::Workspace;
 
 use super::arguments::Arguments;
-use super::attach::Draft;
+use super::draft::Draft;
 use crate::config::{CommandError, Config, CustomCommand};
 use crate::exit::{Exit, Failure};
 
@@ -49,10 +49,11 @@ impl Typed {
         }
     }
 
-    /// The model that it is to be answered by, if it names one.
-    pub(crate) fn model(&self) -> Option<&str> {
+    /// The model that it is to be answered by, if it names one. What came of a task is told by whoever is spoken to.
+    pub(crate) fn model(&self, config: &Config) -> Option<&str> {
         match self {
             Typed::Prompt(_) => None,
+            Typed::Command(invocation) if config.is_task(&invocation.command) => None,
             Typed::Command(invocation) => invocation.command.model.as_deref(),
         }
     }

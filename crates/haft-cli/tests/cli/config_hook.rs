@@ -103,3 +103,23 @@ fn what_a_plugin_says_wrongly_or_too_late_is_told_with_its_file() {
     assert_eq!(ran.code, 2, "{}", ran.err);
     assert!(ran.err.contains("wrong.js") && ran.err.contains("no config today"), "{}", ran.err);
 }
+
+#[test]
+fn plugins_are_shown_references_and_not_what_was_put_in() {
+    let place = Place::new();
+    place.file("word.txt", "a-very-secret-heron");
+    place.file("opencode.json", r#"{ "command": { "say": { "template": "Say {file:word.txt}." } } }"#);
+    configuring(
+        &place,
+        "look",
+        r#"if (config.command.say.template !== "Say {file:word.txt}.") throw new Error("it is shown");
+           config.command.say.description = "says"; config.command.more = { template: "More." };"#,
+    );
+    for (line, expected) in [("/say", "Say a-very-secret-heron."), ("/more", "More.")] {
+        let server = Server::answering(vec![says("Done.")]);
+        let ran = talk(&place, &server, &[line]);
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        let body = server.next().body;
+        assert_eq!(body["messages"].as_array().unwrap().last().unwrap()["content"], expected);
+    }
+}

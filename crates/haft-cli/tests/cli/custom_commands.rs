@@ -231,6 +231,20 @@ fn an_agent_and_a_model_are_those_of_the_command() {
 }
 
 #[test]
+fn what_came_of_a_task_is_told_by_whoever_is_spoken_to() {
+    let place = Place::new();
+    place.global_config(r#"{ "model": "openai/usual" }"#);
+    place.file(".opencode/command/count.md", "---\nmodel: openai/other\nsubtask: true\n---\nCount.");
+    let server = Server::answering(vec![says("Three."), says("Done.")]);
+    let mut haft = place.command(&["run", "/count", "--auto"]);
+    haft.env("HAFT_TRUST", "1").env("HAFT_LLM_BASE_URL", &server.address);
+    let done = ran(haft.output().unwrap());
+    assert_eq!((done.code, done.out.as_str()), (0, "Done.\n"), "{}", done.err);
+    let asked = [server.next().body["model"].clone(), server.next().body["model"].clone()];
+    assert_eq!(asked, ["other", "usual"]);
+}
+
+#[test]
 fn mistakes_in_commands_are_told_with_their_places() {
     let place = Place::new();
     let told = |file: &str, content: &str, says: &str| {

@@ -247,7 +247,7 @@ impl Bash {
                 let has_timeout = how.input.timeout.is_some();
                 Ok(Came::Job(begun(&slot.fill(running, description, &self.inbox), has_timeout)))
             }
-            None => self.waited(running, &how, description).await,
+            None => self.waited(running, how, description).await,
         }
     }
 

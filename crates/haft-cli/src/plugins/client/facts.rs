@@ -49,12 +49,12 @@ impl Facts {
 
     /// What the hook `config` is shown.
     pub(super) fn config(&self) -> Value {
-        shown(&self.now().document())
+        shown(&self.now())
     }
 
     pub(super) fn agents(&self) -> Value {
         let config = self.now();
-        config.agents().iter().map(|known| agent(known, &config)).collect()
+        config.document_as_written(config.agents().iter().map(|known| agent(known, &config)).collect())
     }
 
     /// The custom commands, as opencode tells them.
@@ -72,7 +72,8 @@ impl Facts {
             }
             told
         };
-        self.now().commands().iter().map(told).collect()
+        let config = self.now();
+        config.document_as_written(config.commands().iter().map(told).collect())
     }
 
     pub(super) fn paths(&self) -> Value {
