@@ -158,12 +158,16 @@ fn a_run_of_one_command_that_fails_leaves_nothing_behind() {
     if is_missing() {
         return;
     }
-    let place = place(&[("bad", "!`touch begun` @gone.txt")]);
+    let place = place(&[("bad", "!`touch begun; until [ -e go ]; do sleep 0.05; done` @.env")]);
+    place.file(".env", "KEY=stork");
     let model = script(&place, &json!({ "turns": [{ "text": "One." }] }));
-    let window = Window::open(&place, 80, &["run", "-m", &model, "--auto", "/bad"]);
-    assert_eq!(window.code(), 2);
-    let screen = window.wait("there is no file").screen();
-    assert!(!screen.contains("\n>") && !place.ws().join("begun").exists(), "{screen}");
+    let args = ["run", "-m", &model, "--allow", "bash", "--deny", "read", "/bad"];
+    let window = Window::open(&place, 80, &args);
+    window.wait_until("begun", |_| place.ws().join("begun").exists()).wait("\n>");
+    place.file("go", "");
+    assert_eq!(window.code(), 5);
+    let screen = window.wait("error:").screen();
+    assert!(!screen.contains("\n>") && screen.contains("touch begun"), "{screen}");
 }
 
 #[test]
