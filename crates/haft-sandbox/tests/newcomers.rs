@@ -370,7 +370,8 @@ fn what_an_ordinary_user_locked_is_taken_away_too() {
     std::os::unix::fs::chown(&world.ws, Some(65534), Some(65534)).unwrap();
     let mut command = Command::new("setpriv");
     command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
-    let script = "mkfifo go; chmod 666 go; echo running; read -r _ < go; mkdir .idea/rc; echo evil > .idea/rc/x; \
+    // It appears with what is in it: made there bit by bit, it might be taken away before that.
+    let script = "mkfifo go; chmod 666 go; echo running; read -r _ < go; mkdir rc; echo evil > rc/x; mv rc .idea; \
         chmod 555 .idea/rc; touch made; sleep 0.3; echo evil > haft.jsonc; chmod 0 .; sleep 1000";
     let child = command.arg(&helper).arg("--workspace").arg(&world.ws).arg("--custody").arg(&custody);
     let child = child.args(["bash", "-c", script]).current_dir(&world.ws).stdout(Stdio::piped()).spawn();
