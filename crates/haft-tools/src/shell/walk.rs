@@ -131,6 +131,7 @@ impl<'s> Walker<'s> {
                 self.visit_all(node, depth);
             }
             "subshell" | "command_substitution" | "process_substitution" => {
+                self.reread(node);
                 self.apart(|walker| walker.visit_all(node, depth));
             }
             "pipeline" => {
@@ -192,11 +193,15 @@ impl<'s> Walker<'s> {
         }
         self.note_overlooked(text);
         if self.overlooked.take() {
-            let mut command = Command::new(Sort::Overlooked, text);
-            command.because(Why::Substitution);
-            command.is_opaque = true;
-            self.found.commands.push(command);
+            self.overlook(text);
         }
+    }
+
+    fn overlook(&mut self, text: &str) {
+        let mut command = Command::new(Sort::Overlooked, text);
+        command.because(Why::Substitution);
+        command.is_opaque = true;
+        self.found.commands.push(command);
     }
 
     /// Notes which commands are fed by a pipe, and which are given as words what a search finds.

@@ -2,6 +2,9 @@
 
 /// Where other commands are denied.
 pub(super) const COMMANDS: &[&str] = &[
+    r#"v=`git describe --tags | sed 's/\./_/g'`; echo "$v""#,
+    "( (make a) && (make b) )",
+    "if ! (cd sub && make); then echo failed; fi",
     "git status",
     "git -C sub status",
     "git --no-pager log --oneline -n5",

@@ -24,6 +24,24 @@ pub(super) const DENIED: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "what the shell reads otherwise than its grammar",
+        &[
+            r#"x='a[$(rm f)]'; ! (( x ))"#,
+            r#"x='a[$(rm f)]'; !(( x ))"#,
+            r#"x='a[$(rm f)]'; if ! ((x)); then :; fi"#,
+            r#"x='a[$(rm f)]'; while ! (( x )); do break; done"#,
+            r#"x='a[$(rm f)]'; time ! (( x ))"#,
+            r#"echo `\\rm f`"#,
+            r#"echo "`\\rm f`""#,
+            r#"export Y=${z-`\\rm "f"`}"#,
+            r#"echo `echo \`rm f\``"#,
+            r#"echo `$'r\\x6d' f`"#,
+            r#"x=rm; echo `\$x f`"#,
+            r#"echo "`r\"m\" f`""#,
+            r#"trap '! echo "a`$'\''r\\x6d'\'' f`"' EXIT"#,
+        ],
+    ),
+    (
         "options of shells",
         &[
             "bash -ceuo pipefail 'rm f'",

@@ -28,6 +28,18 @@ impl Walker<'_> {
         }
     }
 
+    /// What runs apart may be something else to the shell than to the grammar: two brackets where a command begins are
+    /// arithmetic, and between backquotes some backslashes are taken away before anything is read.
+    pub(super) fn reread(&mut self, node: Node<'_>) {
+        let text = self.text(node);
+        if text.trim_start_matches('$').starts_with("((") {
+            self.evaluating(node, Sort::Arithmetic);
+        }
+        if text.starts_with('`') && is_read_again(text) {
+            self.overlook(text);
+        }
+    }
+
     pub(super) fn evaluating(&mut self, node: Node<'_>, sort: Sort) {
         let header = children(node).into_iter().find(|child| child.kind() == "do_group");
         let end = header.map_or(node.end_byte(), |body| body.start_byte());
@@ -281,4 +293,10 @@ impl Walker<'_> {
         self.redirection(node, &mut command, &mut Words::default());
         self.found.commands.push(command);
     }
+}
+
+/// Whether backslashes are taken away from what stands between backquotes: those before a dollar, a backquote, another
+/// backslash and, within double quotes, a quote.
+fn is_read_again(text: &str) -> bool {
+    text.as_bytes().windows(2).any(|pair| pair[0] == b'\\' && matches!(pair[1], b'$' | b'`' | b'\\' | b'"'))
 }
