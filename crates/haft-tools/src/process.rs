@@ -3,6 +3,7 @@
 mod capture;
 mod confined;
 mod filter;
+mod helper;
 mod lacking;
 mod listen;
 mod own_programs;
@@ -29,6 +30,7 @@ use haft_sandbox::{HostGrant, Level, Sandbox};
 
 pub(crate) use confined::{ConfinedCommand, own_profile};
 pub(crate) use filter::{Filter, FilterError};
+pub(crate) use helper::{Helper, ends_within};
 pub(crate) use lacking::{Lacking, Reached};
 pub use own_programs::OwnPrograms;
 pub(crate) use own_programs::untrusted;

@@ -7,40 +7,50 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 
-type Deriving = Box<dyn FnOnce() -> Arc<Value> + Send>;
+type Deriving = Box<dyn FnOnce() -> Derived + Send>;
 
 /// A schema in draft 2020-12, derived and compiled when it is first needed: a process that makes one call would
 /// otherwise spend a quarter of its time on schemas that nobody looks at.
 pub struct Schema {
-    json: LazyLock<Arc<Value>, Deriving>,
+    derived: LazyLock<Derived, Deriving>,
     compiled: OnceLock<Result<jsonschema::Validator, String>>,
+}
+
+struct Derived {
+    json: Arc<Value>,
+    /// What stands above the type in its source, as a model reads it.
+    doc_comment: Option<String>,
 }
 
 impl Schema {
     /// A schema as it was written.
     pub fn given(json: Value) -> Schema {
-        let json = Arc::new(json);
-        Schema::later(|| json)
+        Schema::later(|| Derived { json: Arc::new(json), doc_comment: None })
     }
 
-    fn later(derive: impl FnOnce() -> Arc<Value> + Send + 'static) -> Schema {
-        Schema { json: LazyLock::new(Box::new(derive)), compiled: OnceLock::new() }
+    fn later(derive: impl FnOnce() -> Derived + Send + 'static) -> Schema {
+        Schema { derived: LazyLock::new(Box::new(derive)), compiled: OnceLock::new() }
     }
 
     /// Derives the schema of an input from its type, in the form providers understand: nothing by reference, optional
     /// fields merely absent instead of nullable, no integer formats.
     pub(crate) fn of_input<T: JsonSchema>() -> Schema {
-        Schema::later(|| Arc::new(derived::<T>(SchemaSettings::draft2020_12(), drop_null).0))
+        Schema::later(|| derived::<T>(SchemaSettings::draft2020_12(), drop_null))
     }
 
     /// Derives the schema of an output from its type: what is written, `null` where an absent value is written so.
     pub(crate) fn of_output<T: JsonSchema>() -> Schema {
-        Schema::later(|| Arc::new(derived::<T>(SchemaSettings::draft2020_12().for_serialize(), |_| {}).0))
+        Schema::later(|| derived::<T>(SchemaSettings::draft2020_12().for_serialize(), |_| {}))
     }
 
     /// The schema itself.
     pub fn json(&self) -> &Arc<Value> {
-        &self.json
+        &self.derived.json
+    }
+
+    /// The doc comment of the type that it was derived from.
+    pub(crate) fn doc_comment(&self) -> Option<&str> {
+        self.derived.doc_comment.as_deref()
     }
 
     /// The compiled schema, or why it cannot be compiled.
@@ -52,7 +62,7 @@ impl Schema {
 
 impl fmt::Debug for Schema {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.json.fmt(f)
+        self.json().fmt(f)
     }
 }
 
@@ -62,16 +72,8 @@ impl PartialEq for Schema {
     }
 }
 
-/// What stands above a type in its source, as a model reads it.
-pub(crate) fn doc_comment<T: JsonSchema>() -> Option<String> {
-    derived::<T>(SchemaSettings::draft2020_12(), drop_null).1
-}
-
 /// The schema of a type and, beside it, the type's doc comment.
-fn derived<T: JsonSchema>(
-    settings: SchemaSettings,
-    nulls: fn(&mut Map<String, Value>),
-) -> (Value, Option<String>) {
+fn derived<T: JsonSchema>(settings: SchemaSettings, nulls: fn(&mut Map<String, Value>)) -> Derived {
     let settings = settings.with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
@@ -85,7 +87,8 @@ fn derived<T: JsonSchema>(
         }
         _ => None,
     };
-    (json, description.and_then(|text| text.as_str().map(unwrapped)))
+    let doc_comment = description.and_then(|text| text.as_str().map(unwrapped));
+    Derived { json: Arc::new(json), doc_comment }
 }
 
 /// Doc comments are wrapped for people who read the source; a model reads paragraphs.

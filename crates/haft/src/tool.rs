@@ -19,7 +19,7 @@ use crate::codec::{self, InputError, Issue, OutputError};
 use crate::content::Presented;
 use crate::error::ToolError;
 use crate::id::{AgentId, CallId, MessageId, SessionId};
-use crate::schema::{self, Schema};
+use crate::schema::Schema;
 
 /// Who calls, in what conversation: four ids and nothing else. They come whole from the runner.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -132,10 +132,7 @@ impl Tool {
     /// Makes a tool of what its author wrote.
     pub fn new<E: Executor>(executor: E) -> Tool {
         let (input, output) = (Schema::of_input::<E::Input>(), Schema::of_output::<E::Output>());
-        let description = match executor.description() {
-            Some(own) => own.into_owned(),
-            None => schema::doc_comment::<E::Input>().unwrap_or_default(),
-        };
+        let description = executor.description().map(Cow::into_owned);
         let (input, output) = (Arc::new(input), Arc::new(output));
         Tool(Arc::new(Typed { executor: Arc::new(executor), description, input, output }))
     }
@@ -254,14 +251,15 @@ trait Erased: Send + Sync {
 
 struct Typed<E> {
     executor: Arc<E>,
-    description: String,
+    /// Its own, where the doc comment of its input is not the one.
+    description: Option<String>,
     input: Arc<Schema>,
     output: Arc<Schema>,
 }
 
 impl<E: Executor> Erased for Typed<E> {
     fn description(&self) -> &str {
-        &self.description
+        self.description.as_deref().or_else(|| self.input.doc_comment()).unwrap_or_default()
     }
 
     fn may_repeat(&self) -> bool {

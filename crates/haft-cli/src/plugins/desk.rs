@@ -313,7 +313,9 @@ impl Desk for CliDesk {
             HostingError::Unconfined(why) => LaunchError::Unconfined(format!(
                 "nothing on this machine would confine its code ({why}); `\"sandbox\": \"off\"` in your own haft.jsonc lets it run without"
             )),
-            other @ (HostingError::Sandbox(_) | HostingError::Start(_)) => LaunchError::Start(other.to_string()),
+            other @ (HostingError::Sandbox(_) | HostingError::Start(_)) => {
+                LaunchError::Start(format!("{:#}", anyhow::Error::new(other)))
+            }
         })?;
         Ok(Launched {
             input: hosted.input.into(),

@@ -54,48 +54,41 @@ impl Performer {
         interrupt: &Interrupt,
         is_said: impl FnOnce() + Send,
     ) -> Result<Outcome, Failure> {
-        let performed = self.performed(conversation, invocation, interrupt, is_said).await;
+        let performed: Result<Outcome, Failure> = async {
+            let answering = answering(&self.config, &invocation.command)?;
+            let agent = match &answering {
+                Answering::Agent(agent) => agent.as_ref(),
+                Answering::Task(_) => None,
+            };
+            let bearing = turned_to(conversation, agent, &invocation.command)?;
+            let prepared = tokio::select! {
+                prepared = self.prepared(conversation, invocation, &answering) => prepared,
+                () = interrupt.fired() => Err(interrupted(invocation)),
+            };
+            let (parts, bearing) = match (prepared, answering) {
+                (Err(failure), _) => {
+                    conversation.turn_back(bearing);
+                    return Err(failure);
+                }
+                (Ok(parts), Answering::Agent(_)) => (parts, Some(bearing)),
+                // What came of a task is told to whom is spoken to.
+                (Ok(parts), Answering::Task(_)) => {
+                    conversation.turn_back(bearing);
+                    (parts, None)
+                }
+            };
+            let outcome = conversation.say_telling(parts, interrupt, is_said).await;
+            if matches!(outcome.end, End::Done) {
+                self.tell(conversation, invocation).await;
+            }
+            if let Some(bearing) = bearing {
+                conversation.turn_back(bearing);
+            }
+            Ok(outcome)
+        }
+        .await;
         // Templates may hold what was put in from elsewhere.
         performed.map_err(|failure| failure.reworded(|message| self.config.as_written(message)))
-    }
-
-    async fn performed(
-        &self,
-        conversation: &mut Conversation,
-        invocation: &Invocation,
-        interrupt: &Interrupt,
-        is_said: impl FnOnce() + Send,
-    ) -> Result<Outcome, Failure> {
-        let answering = answering(&self.config, &invocation.command)?;
-        let agent = match &answering {
-            Answering::Agent(agent) => agent.as_ref(),
-            Answering::Task(_) => None,
-        };
-        let bearing = turned_to(conversation, agent, &invocation.command)?;
-        let prepared = tokio::select! {
-            prepared = self.prepared(conversation, invocation, &answering) => prepared,
-            () = interrupt.fired() => Err(interrupted(invocation)),
-        };
-        let (parts, bearing) = match (prepared, answering) {
-            (Err(failure), _) => {
-                conversation.turn_back(bearing);
-                return Err(failure);
-            }
-            (Ok(parts), Answering::Agent(_)) => (parts, Some(bearing)),
-            // What came of a task is told to whom is spoken to.
-            (Ok(parts), Answering::Task(_)) => {
-                conversation.turn_back(bearing);
-                (parts, None)
-            }
-        };
-        let outcome = conversation.say_telling(parts, interrupt, is_said).await;
-        if matches!(outcome.end, End::Done) {
-            self.tell(conversation, invocation).await;
-        }
-        if let Some(bearing) = bearing {
-            conversation.turn_back(bearing);
-        }
-        Ok(outcome)
     }
 
     /// What is to be said.

@@ -8,14 +8,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use haft_sandbox::{Finished, Idle, Profile, Program, Sandbox, SandboxError, Watch};
-#[cfg(target_os = "linux")]
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-#[cfg(target_os = "linux")]
-use rustix::process::{Pid, PidfdFlags};
+use haft_sandbox::{Finished, Profile, Program, Sandbox, SandboxError, Watch};
+use rustix::process::Pid;
 
 use super::Hosting;
-use crate::process::{Processes, ProfileName, besides, own_profile, taken_away};
+use crate::process::{Helper, Processes, ProfileName, besides, ends_within, own_profile, taken_away};
 use crate::workspace::Workspace;
 
 /// How long a supervisor may take to end what a host has started, and how often it is looked at meanwhile where the kernel
@@ -79,15 +76,10 @@ impl Held {
 
 /// Waits until a process has ended, or for as long as it may take.
 fn wait_for(child: &mut Child) {
-    #[cfg(target_os = "linux")]
-    if let Ok(process) = rustix::process::pidfd_open(Pid::from_child(child), PidfdFlags::empty()) {
-        let limit = Timespec::try_from(ENDING_MAX).expect("it is a few seconds");
-        let mut ended = [PollFd::new(&process, PollFlags::IN)];
-        // Whatever becomes of it, nobody waits any longer.
-        let _late = rustix::io::retry_on_intr(|| poll(&mut ended, Some(&limit)));
+    let until = Instant::now() + ENDING_MAX;
+    if ends_within(Pid::from_child(child), ENDING_MAX) {
         return;
     }
-    let until = Instant::now() + ENDING_MAX;
     while matches!(child.try_wait(), Ok(None)) && Instant::now() < until {
         std::thread::sleep(LOOKING);
     }
@@ -148,7 +140,7 @@ impl Hosting {
     pub fn start(&self, start: HostStart) -> Result<Hosted, HostingError> {
         let HostStart { program, args, env, readable } = start;
         let ready = self.ahead.take().unwrap_or_else(|| Ready::new(&self.processes, &self.workspace));
-        let Ready { helper, mut profile } = ready;
+        let Ready { place, mut profile } = ready;
         if self.processes.confinement.profile != ProfileName::FullAccess {
             profile.readable.extend(readable.into_iter().filter(|path| path.is_dir() || path.is_file()));
         }
@@ -158,8 +150,8 @@ impl Hosting {
         let all = self.processes.environment.iter().cloned().chain(suggested).chain(env).collect();
         let directory: &Path = self.workspace.directory();
         let program = Program { program: program.into(), args, env: all, cwd: directory.to_owned() };
-        match helper {
-            Ok(helper) => helper.host(sandbox, &profile, &program),
+        match place {
+            Ok(place) => place.taken_by(&program, sandbox, &profile),
             Err(error) => {
                 // That nothing confines here says more than that there is no helper.
                 sandbox.check(&profile)?;
@@ -196,21 +188,21 @@ impl Ahead {
 
 /// What every host needs.
 struct Ready {
-    helper: Result<Helper, HostingError>,
+    place: Result<Place, HostingError>,
     profile: Profile,
 }
 
 impl Ready {
     fn new(processes: &Processes, workspace: &Workspace) -> Ready {
         // The helper comes to be while it is found out what it is to hold the host to.
-        let helper = Helper::start(processes.sandbox());
-        Ready { helper, profile: own_profile(processes, workspace) }
+        let place = Place::made(processes.sandbox());
+        Ready { place, profile: own_profile(processes, workspace) }
     }
 }
 
-/// A helper that waits for the host it is to hold.
-struct Helper {
-    waiting: Waiting,
+/// Where a host will be: a helper that waits for it, and its streams.
+struct Place {
+    helper: Helper,
     /// What the host will read.
     taken: PipeReader,
     input: PipeWriter,
@@ -218,54 +210,23 @@ struct Helper {
     words: PipeReader,
 }
 
-impl Helper {
-    fn start(sandbox: &Sandbox) -> Result<Helper, HostingError> {
-        let (mut starting, idle) = sandbox.idle()?;
+impl Place {
+    fn made(sandbox: &Sandbox) -> Result<Place, HostingError> {
         let (taken, input) = io::pipe()?;
         let (output, printed) = io::pipe()?;
         let (words, said) = io::pipe()?;
-        // The command goes at once: the host's ends of the pipes must be the only ones.
-        let child = starting.stdout(printed).stderr(said).spawn()?;
-        Ok(Helper { waiting: Waiting(Some((child, idle))), taken, input, output, words })
+        Ok(Place { helper: Helper::start(sandbox, printed, said)?, taken, input, output, words })
     }
 
-    /// Has it start the host.
-    fn host(self, sandbox: &Sandbox, profile: &Profile, program: &Program) -> Result<Hosted, HostingError> {
-        let Helper { waiting, taken, input, output, words } = self;
-        let held = waiting.hold(|idle| sandbox.instruct_reading(idle, taken, profile, program))?;
-        Ok(Hosted { input, output, words, held })
+    /// Has the host start.
+    fn taken_by(
+        self,
+        program: &Program,
+        sandbox: &Sandbox,
+        profile: &Profile,
+    ) -> Result<Hosted, HostingError> {
+        let Place { helper, taken, input, output, words } = self;
+        let (child, watch) = helper.hold(|idle| sandbox.instruct_reading(idle, taken, profile, program))?;
+        Ok(Hosted { input, output, words, held: Held { child, watch: Some(watch) } })
     }
-}
-
-/// The process of a helper that has nothing to do. It goes with this value.
-struct Waiting(Option<(Child, Idle)>);
-
-impl Waiting {
-    fn hold(
-        mut self,
-        instruct: impl FnOnce(Idle) -> Result<Watch, SandboxError>,
-    ) -> Result<Held, HostingError> {
-        let (mut child, idle) = self.0.take().ok_or_else(|| io::Error::other("there is no helper"))?;
-        match instruct(idle) {
-            Ok(watch) => Ok(Held { child, watch: Some(watch) }),
-            Err(error) => {
-                reap(&mut child);
-                Err(error.into())
-            }
-        }
-    }
-}
-
-impl Drop for Waiting {
-    fn drop(&mut self) {
-        if let Some((mut child, _)) = self.0.take() {
-            reap(&mut child);
-        }
-    }
-}
-
-/// Ends a helper that holds nothing: there is nothing to lose.
-fn reap(child: &mut Child) {
-    let _gone = child.kill();
-    let _reaped = child.wait();
 }

@@ -15,8 +15,9 @@ use tokio::sync::watch;
 
 use super::RunError;
 use super::capture::{Capture, Captured};
+use super::helper::ends_within;
 use super::listen::{self, Teller};
-use super::{standby, waiting};
+use super::waiting;
 
 /// Between being asked to end and being made to.
 const GRACE: Duration = Duration::from_secs(2);
@@ -127,7 +128,7 @@ impl Running {
         let waits = shared.clone();
         let waiter = thread("haft-wait").spawn(move || {
             let mut aside = meanwhile;
-            if !standby::ends_within(waits.pid, MOMENT) {
+            if !ends_within(waits.pid, MOMENT) {
                 aside.take().into_iter().for_each(|aside| aside());
             }
             waits.wait(child, &heard);
