@@ -1,6 +1,5 @@
 //! Files that a command would touch, as far as its words name them: every word of every command is considered.
 
-use std::collections::HashSet;
 use std::path::PathBuf;
 
 use super::command::{Command, Direction, Redirection, Sort, Why};
@@ -150,7 +149,7 @@ pub(super) const DEVICES: &[&str] = &[
 pub(super) const INSTALLED: &[&str] =
     &["/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/usr/local/bin/", "/opt/homebrew/bin/"];
 
-/// The files a command would touch.
+/// The files a command would touch, as often as it names them.
 pub(super) fn effects(command: &Command) -> Vec<FileEffect> {
     let mut found = Vec::new();
     for redirection in &command.redirections {
@@ -169,8 +168,6 @@ pub(super) fn effects(command: &Command) -> Vec<FileEffect> {
     if command.sort == Sort::Simple {
         arguments(command, &mut found);
     }
-    let mut seen = HashSet::with_capacity(found.len());
-    found.retain(|effect| seen.insert(effect.clone()));
     found
 }
 

@@ -98,13 +98,12 @@ fn touched(workspace: &Workspace, analysis: &Analysis) -> Vec<(Place, Touch)> {
         Names { base: workspace.directory(), known: HashSet::new(), missing: HashSet::new() };
     let mut places = Vec::new();
     for effect in every(analysis).flat_map(effects) {
-        if seen.contains(&effect) || is_of_its_own(&effect) {
+        // Most of them do not matter, and to see that costs less than to see whether it was seen.
+        if is_of_its_own(&effect) || !names.may_matter(&effect.path) || seen.contains(&effect) {
             continue;
         }
-        if names.may_matter(&effect.path) {
-            // What cannot be reached cannot be touched either.
-            places.extend(workspace.locate(&effect.path).ok().map(|place| (place, effect.touch)));
-        }
+        // What cannot be reached cannot be touched either.
+        places.extend(workspace.locate(&effect.path).ok().map(|place| (place, effect.touch)));
         seen.insert(effect);
     }
     places

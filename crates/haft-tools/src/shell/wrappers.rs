@@ -364,7 +364,7 @@ pub(super) fn does_launch<W: AsRef<str>>(name: &str, words: &[W]) -> bool {
 
 /// A name without the version that may stand behind it: `python3.11`, `perl5.36.0`, `vim.basic`.
 pub(super) fn unversioned(name: &str) -> &str {
-    if runs_anything(name) || !name.contains(|c: char| c == '.' || c.is_ascii_digit()) {
+    if !name.contains(|c: char| c == '.' || c.is_ascii_digit()) || runs_anything(name) {
         return name;
     }
     let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-'));

@@ -18,6 +18,9 @@ const REFERENCES_MAX: usize = 32;
 const VALUE_BYTES_MAX: usize = 4096;
 /// So often values may be made of values.
 const ROUNDS: usize = 4;
+/// What the grammar calls the parts of a script that may put something into variables.
+const SETTING: &[&str] =
+    &["variable_assignment", "for_statement", "expansion", "declaration_command", "command"];
 /// What makes a file or a directory that nobody else has.
 const TEMPORARY: &[&str] = &["$(mktemp)", "$(mktemp -d)"];
 /// What sets the variables that it names.
@@ -50,9 +53,13 @@ impl<'s> Walker<'s> {
         if !self.source.contains('$') && !HANDING_ON.iter().any(|word| self.source.contains(word)) {
             return;
         }
+        let mut setting = Vec::new();
+        if !may_set(root, 0, &mut setting) {
+            return;
+        }
         for round in 0..=ROUNDS {
             let mut values = Values::new();
-            let is_known = self.gather(root, 0, &mut values);
+            let is_known = setting.iter().all(|node| self.gather(*node, &mut values));
             let is_settled = values == self.values;
             if !is_known || round == ROUNDS && !is_settled {
                 self.values.clear();
@@ -66,11 +73,8 @@ impl<'s> Walker<'s> {
         }
     }
 
-    /// Adds what is put into variables in a part of a script; whether that is all.
-    fn gather(&self, node: Node<'_>, depth: usize, values: &mut Values) -> bool {
-        if depth > NESTING_MAX {
-            return false;
-        }
+    /// Adds what a part of a script puts into variables by itself; whether that is all.
+    fn gather(&self, node: Node<'_>, values: &mut Values) -> bool {
         let text_of = |field: &str| node.child_by_field_name(field).map(|child| self.text(child));
         match node.kind() {
             "variable_assignment" => {
@@ -139,9 +143,7 @@ impl<'s> Walker<'s> {
             }
             _ => {}
         }
-        children(node)
-            .into_iter()
-            .all(|child| child.child_count() == 0 || self.gather(child, depth + 1, values))
+        true
     }
 
     /// Whether a word is a variable for compilers that the script never sets, so that it holds what the person put into it.
@@ -245,6 +247,17 @@ impl<'s> Walker<'s> {
         };
         held.into_iter().chain([other]).collect()
     }
+}
+
+/// Adds the parts of a script that may put something into variables; whether those are all.
+fn may_set<'t>(node: Node<'t>, depth: usize, found: &mut Vec<Node<'t>>) -> bool {
+    if depth > NESTING_MAX {
+        return false;
+    }
+    if SETTING.contains(&node.kind()) {
+        found.push(node);
+    }
+    children(node).into_iter().all(|child| child.child_count() == 0 || may_set(child, depth + 1, found))
 }
 
 /// The name in an expansion, and what follows it.

@@ -90,8 +90,8 @@ pub(super) fn loaded(name: &str, words: &[Word]) -> Vec<String> {
 
 /// Whether a command makes programs of what its words name.
 pub(super) fn compiles(name: &str, words: &[Word]) -> bool {
-    let is_other = is_interpreter(name) || only_looks(name);
-    is_compiler(name) || !is_other && is_told(BUILDING, name, words)
+    let is_other = || is_interpreter(name) || only_looks(name);
+    is_compiler(name) || is_told(BUILDING, name, words) && !is_other()
 }
 
 /// The words of a command that may name what it runs: to what is a program for interpreters, others follow as data.
