@@ -142,6 +142,7 @@ mod tests {
             "{unheard:?}"
         );
     }
+
     #[test]
     fn what_is_as_it_was_is_not_said_again() {
         let before =

@@ -122,11 +122,12 @@ fn parse(script: &str) -> Option<tree_sitter::Tree> {
     parser.parse(masked(script), None)
 }
 
-/// The script with every byte above ASCII replaced, so that places in it stay what they are. The scanner of the grammar
-/// reads beyond its tables on such characters, and takes some of them for blanks, which no shell does. A colon
-/// goes into words and into no name.
+/// The script with every byte replaced that is part of a word to a shell and not always to the grammar, so that places in
+/// it stay what they are: the scanner reads beyond its tables on bytes above ASCII, and takes some of them for blanks, and
+/// some control characters too. A colon goes into words and into no name.
 fn masked(script: &str) -> Vec<u8> {
-    script.bytes().map(|byte| if byte.is_ascii() { byte } else { b':' }).collect()
+    let is_told = |byte: u8| matches!(byte, b'\n' | b'\t' | b' '..=b'~');
+    script.bytes().map(|byte| if is_told(byte) { byte } else { b':' }).collect()
 }
 
 /// How deep brackets nest at most, if all of them count.

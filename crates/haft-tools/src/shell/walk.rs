@@ -1,7 +1,9 @@
 //! Walks the tree of a script and takes down every command in it, in the order in which they stand.
 
+mod comments;
 mod decode;
 mod evaluate;
+mod heredoc;
 mod redirect;
 mod values;
 
@@ -16,7 +18,9 @@ use super::surroundings::Surroundings;
 use super::trees::{listed, tells_names};
 use super::variables;
 use super::word::Word;
+use comments::COMMENT;
 use decode::{Words, adjoin, end};
+use redirect::HERE_DOCUMENT;
 use values::Values;
 
 /// What the grammar calls commands that are joined by `&&` and `||`.
@@ -47,6 +51,8 @@ pub(super) struct Walker<'s> {
     otherwise: Vec<PathBuf>,
     /// Whether the grammar overlooked a substitution in what was read last.
     overlooked: Cell<bool>,
+    /// Where the last comment ended.
+    comment_end: usize,
     /// How many variables are yet looked for among what it sets.
     inherited_left: Cell<usize>,
     /// Whether it hands on every variable that it sets.
@@ -74,6 +80,7 @@ impl<'s> Walker<'s> {
             directories,
             otherwise: Vec::new(),
             overlooked,
+            comment_end: 0,
             inherited_left: Cell::new(INHERITED_MAX),
             exports_all: ["set -a", "allexport"].iter().any(|all| source.contains(all)),
             values: Values::new(),
@@ -137,6 +144,10 @@ impl<'s> Walker<'s> {
             "pipeline" => {
                 let mut before = None;
                 for child in children(node).into_iter().filter(|child| child.is_named()) {
+                    if child.kind() == COMMENT {
+                        self.comment(child, node);
+                        continue;
+                    }
                     let at = self.found.commands.len();
                     self.apart(|walker| walker.visit(child, depth + 1));
                     if let Some(before) = before.replace(at) {
@@ -144,6 +155,8 @@ impl<'s> Walker<'s> {
                     }
                 }
             }
+            // Whoever visits one does not know what it stands in, and that matters to none of them.
+            COMMENT => self.comment(node, node),
             AND_OR => {
                 for child in children(node) {
                     match child.kind() {
@@ -176,11 +189,12 @@ impl<'s> Walker<'s> {
             }
             if child.child_count() > 0 {
                 self.visit(child, depth + 1);
-            } else if !matches!(
-                child.kind(),
-                "raw_string" | "ansi_c_string" | "comment" | "`" | "${" | "heredoc_body"
-            ) {
-                self.leaf(child);
+            } else {
+                match child.kind() {
+                    COMMENT => self.comment(child, node),
+                    "raw_string" | "ansi_c_string" | "`" | "${" | "heredoc_body" => {}
+                    _ => self.leaf(child),
+                }
             }
         }
     }
@@ -272,10 +286,10 @@ impl<'s> Walker<'s> {
                     command.assignments.push(self.text(name).to_owned());
                     command.values.push(self.value(child));
                 }
-                "file_redirect" | "heredoc_redirect" | "herestring_redirect" => {
+                "file_redirect" | HERE_DOCUMENT | "herestring_redirect" => {
                     self.redirection(child, &mut command, &mut words);
                 }
-                "comment" => {}
+                COMMENT => {}
                 _ => words.push(child),
             }
         }
@@ -312,7 +326,8 @@ impl<'s> Walker<'s> {
                     // What it sets holds for this command only, and has been noted with it.
                     "variable_assignment" => walker.visit_all(child, depth + 1),
                     _ if child.child_count() > 0 => walker.visit(child, depth + 1),
-                    "raw_string" | "ansi_c_string" | "comment" => {}
+                    COMMENT => walker.comment(child, node),
+                    "raw_string" | "ansi_c_string" => {}
                     _ => walker.leaf(child),
                 }
             }

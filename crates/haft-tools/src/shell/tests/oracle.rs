@@ -3,7 +3,9 @@
 //!
 //! `HAFT_ORACLE_SCRIPTS` says how many scripts, `HAFT_ORACLE_SEED` which ones.
 
-use std::collections::BTreeSet;
+mod generator;
+
+use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -14,6 +16,7 @@ use haft::permission::Effect;
 use super::{Place, decided, rules};
 use crate::shell::{CommandTarget, Sort};
 use crate::workspace::Workspace;
+use generator::Generator;
 
 /// As many as run in a few seconds.
 const SCRIPTS: usize = 250;
@@ -37,10 +40,7 @@ fn what_a_real_shell_executes_was_found_or_was_not_allowed() {
     let denying = rules(&["*: allow", "pd: deny", "pd *: deny"]);
     let (mut executed_something, mut narrowly_allowed, mut wrong) = (0, 0, Vec::new());
     for at in 0..scripts {
-        let mut made = Generator(
-            seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (at + 1).wrapping_mul(0xd134_2543_de82_ef95),
-        );
-        let script = made.script();
+        let script = Generator::new(seed, at).script();
         let Some(executed) = bench.executed(&script) else { continue };
         executed_something += usize::from(!executed.is_empty());
         let target = CommandTarget::new(&bench.workspace, &script, None, None).unwrap();
@@ -76,6 +76,34 @@ fn what_a_real_shell_executes_was_found_or_was_not_allowed() {
 
 fn is_there(path: &str) -> bool {
     Path::new(path).exists()
+}
+
+/// What the kernel started, by the log of strace. A call during which another process makes one stands in two lines, with
+/// what it is about in the first and whether it succeeded in the second.
+fn paths_executed(log: &str) -> Vec<&str> {
+    let (mut begun, mut executed) = (HashMap::new(), Vec::new());
+    for (process, rest) in log.lines().filter_map(|line| line.split_once(' ')) {
+        let path = || rest.split_once("execve(\"")?.1.split_once('"').map(|(path, _)| path);
+        if rest.ends_with("<unfinished ...>") {
+            begun.extend(path().map(|path| (process, path)));
+        } else if rest.ends_with("= 0") {
+            executed.extend(path().or_else(|| begun.remove(process)));
+        }
+    }
+    executed
+}
+
+#[test]
+fn a_log_in_which_calls_are_torn_is_read() {
+    let log = r#"10 execve("/bin/bash", ["bash"], 0x1) = 0
+11 execve("/bin/pa", ["pa"], 0x1 <unfinished ...>
+12 execve("/x/pb", ["pb"], 0x1) = -1 ENOENT (No such file or directory)
+12 execve("/bin/pb", ["pb"], 0x1 <unfinished ...>
+11 <... execve resumed>)                   = 0
+12 <... execve resumed>)                   = -1 EACCES (Permission denied)
+13 execve("/bin/pc", ["pc"], 0x1)          = 0
+"#;
+    assert_eq!(paths_executed(log), ["/bin/bash", "/bin/pa", "/bin/pc"]);
 }
 
 /// A directory in which scripts run, with programs that do nothing.
@@ -132,191 +160,8 @@ impl Bench {
             .status()
             .unwrap();
         let log = fs::read_to_string(&log).unwrap_or_default();
-        let path = |line: &str| Some(line.split_once("execve(\"")?.1.split_once('"')?.0.to_owned());
-        let successful = log.lines().filter(|line| line.ends_with("= 0"));
-        let names = successful.filter_map(path).skip(1);
+        let names = paths_executed(&log).into_iter().skip(1);
         let names = names.map(|path| path.rsplit('/').next().unwrap_or_default().to_owned());
         status.code().map(|_| names.collect())
     }
-}
-
-/// Makes scripts, the same ones for the same number.
-struct Generator(u64);
-
-impl Generator {
-    fn script(&mut self) -> String {
-        let mut script = self.list(0);
-        if self.below(4) == 0 {
-            script = self.garbled(&script);
-        }
-        script
-    }
-
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % limit
-    }
-
-    fn pick<'t>(&mut self, from: &[&'t str]) -> &'t str {
-        from[self.below(from.len())]
-    }
-
-    fn list(&mut self, depth: usize) -> String {
-        let mut list = self.statement(depth);
-        for _ in 0..self.below(3) {
-            list.push_str(self.pick(&["; ", " && ", " || ", "\n", " | ", " & ", ";", "&&", "|"]));
-            list.push_str(&self.statement(depth));
-        }
-        list
-    }
-
-    fn statement(&mut self, depth: usize) -> String {
-        if depth > 2 {
-            return self.simple(depth);
-        }
-        let next = depth + 1;
-        match self.below(28) {
-            0 => format!("({})", self.list(next)),
-            1 => format!("{{ {}; }}", self.list(next)),
-            2 => format!("if {}; then {}; else {}; fi", self.list(next), self.list(next), self.list(next)),
-            3 => format!("for i in 1 {}; do {}; done", self.argument(next), self.list(next)),
-            4 => format!("while {}; do {}; break; done", self.list(next), self.list(next)),
-            5 => format!(
-                "case {} in x) {};; *) {};; esac",
-                self.argument(next),
-                self.list(next),
-                self.list(next)
-            ),
-            6 => format!("f() {{ {}; }}; f", self.list(next)),
-            7 => format!("! {}", self.simple(next)),
-            8 => format!("x={}; $x", self.name()),
-            9 => format!("x=$({})", self.list(next)),
-            10 => format!(
-                "{} {} {}",
-                self.pick(&["bash -c", "sh -c", "eval", "bash -ec"]),
-                quoted(&self.list(next)),
-                self.argument(next)
-            ),
-            11 => {
-                let wrapper = self.pick(&[
-                    "env",
-                    "env A=1",
-                    "timeout 3",
-                    "nice",
-                    "nice -n 3",
-                    "nohup",
-                    "setsid",
-                    "stdbuf -oL",
-                    "command",
-                    "time",
-                    "timeout -k 1 3",
-                    "env -i",
-                    "builtin eval",
-                    "command -p",
-                    "env -u A",
-                ]);
-                format!("{wrapper} {}", self.simple(next))
-            }
-            12 => format!("echo a b | xargs {}{}", self.pick(&["", "-n1 ", "-I{} "]), self.simple(next)),
-            13 => format!("find . -maxdepth 0 -exec {} \\;", self.name()),
-            14 => format!("trap {} EXIT", quoted(&self.list(next))),
-            15 => format!("cat <<EOF\n{}\nEOF\n", self.argument(next)),
-            16 => format!("cat <<'EOF'\n{}\nEOF\n", self.argument(next)),
-            17 => format!("x='a[$({})]'; (( {} ))", self.name(), self.pick(&["x", "x+1", "1"])),
-            18 => format!("[[ {} -eq 1 ]]", self.argument(next)),
-            19 => format!("sh <<EOF\n{}\nEOF\n", self.list(next)),
-            20 => format!("{} # {}\n", self.simple(next), self.simple(next)),
-            21 => format!("(exec {})", self.simple(next)),
-            22 => format!("[ -n {} ] && {}", self.argument(next), self.simple(next)),
-            23 => format!("export Y={}", self.argument(next)),
-            24 => format!("shopt -s expand_aliases\nalias q={}\nq", quoted(&self.simple(next))),
-            _ => self.simple(next),
-        }
-    }
-
-    fn simple(&mut self, depth: usize) -> String {
-        let mut words = Vec::new();
-        if self.below(8) == 0 {
-            words.push(format!("A={}", self.argument(depth)));
-        }
-        words.push(self.name());
-        for _ in 0..self.below(3) {
-            words.push(self.argument(depth));
-        }
-        if self.below(5) == 0 {
-            words.push(
-                self.pick(&["> o", "2>&1", ">/dev/null", "< f.txt", "<<< x", "2> o", "&> o", ">> o b"])
-                    .to_owned(),
-            );
-        }
-        words.join(self.pick(&[" ", " ", "  ", "\t", " \\\n"]))
-    }
-
-    fn name(&mut self) -> String {
-        let name = self.pick(&PROGRAMS);
-        match self.below(12) {
-            0 => format!("'{name}'"),
-            1 => format!("\"{name}\""),
-            2 => format!("\\{name}"),
-            3 => format!("{}\\\n{}", &name[..1], &name[1..]),
-            4 => format!("$'p\\x6{}'", (name.as_bytes()[1] - b'`')),
-            5 => format!("{}''{}", &name[..1], &name[1..]),
-            6 => self.pick(&["./pd", "./p?", "p{d,a}", "$(echo pc)", "echo", "cat", "true", ":"]).to_owned(),
-            _ => name.to_owned(),
-        }
-    }
-
-    fn argument(&mut self, depth: usize) -> String {
-        if depth > 2 {
-            return self.pick(&["x", "'y z'", "\"w\"", "-n", "$x"]).to_owned();
-        }
-        let next = depth + 1;
-        match self.below(20) {
-            0 => format!("$({})", self.list(next)),
-            1 => format!("`{}`", self.simple(3)),
-            2 => format!("\"$({})\"", self.list(next)),
-            3 => format!("\"${{z:-$({})}}\"", self.simple(next)),
-            4 => format!("<({})", self.list(next)),
-            5 => format!("$((1 + $({} ; echo 1)))", self.simple(next)),
-            6 => format!("\"a`{}`\"", self.simple(3)),
-            7 => format!("${{z-`{}`}}", self.simple(3)),
-            8 => format!("'{}'", self.pick(&["$(pd)", "`pd`", "; pd", "a\nb", "\\"])),
-            9 => format!("\"{}\"", self.pick(&["; pd", "a\nb", "\\$(pd)", "\\`pd\\`", "#", "it's"])),
-            10 => self
-                .pick(&[
-                    "*", "p*", "{a,b}", "~", "$HOME", "a#b", "\\;", "\\&", "\\|", "$'a\\'b'", "!", "{}", "}",
-                    "=", "[a]",
-                ])
-                .to_owned(),
-            _ => self.pick(&["x", "-n", "--opt=1", "'y z'", "\"w\"", "$x", "\"$x\"", "1", "a=b"]).to_owned(),
-        }
-    }
-
-    /// The script with one or two characters added, doubled or taken away.
-    fn garbled(&mut self, script: &str) -> String {
-        let mut chars: Vec<char> = script.chars().collect();
-        for _ in 0..=self.below(2) {
-            let at = self.below(chars.len() + 1);
-            match self.below(3) {
-                0 if at < chars.len() => {
-                    chars.remove(at);
-                }
-                1 if at < chars.len() => chars.insert(at, chars[at]),
-                _ => {
-                    let added = [
-                        '\'', '"', '\\', '\n', ';', '&', '|', '(', ')', '{', '}', '$', '`', '#', ' ', '<',
-                        '!', '=', '*',
-                    ];
-                    chars.insert(at, added[self.below(added.len())]);
-                }
-            }
-        }
-        chars.into_iter().collect()
-    }
-}
-
-fn quoted(script: &str) -> String {
-    format!("'{}'", script.replace('\'', r"'\''"))
 }

@@ -2,6 +2,7 @@
 
 use tree_sitter::Node;
 
+use super::comments::COMMENT;
 use super::decode::Words;
 use super::{Walker, children};
 use crate::shell::builtins::EVALUATING;
@@ -141,7 +142,7 @@ impl Walker<'_> {
         // What it sets may stand in quotes, or be known only when it runs.
         let mut words = Words::default();
         for child in children(node).into_iter().skip(1) {
-            if !matches!(child.kind(), "variable_assignment" | "variable_name" | "comment") {
+            if !matches!(child.kind(), "variable_assignment" | "variable_name" | COMMENT) {
                 words.push(child);
             }
         }

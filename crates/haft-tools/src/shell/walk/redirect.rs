@@ -2,10 +2,14 @@
 
 use tree_sitter::Node;
 
+use super::comments::COMMENT;
 use super::decode::{Words, adjoin};
 use super::{AND_OR, Walker, children};
 use crate::shell::command::{Command, Direction, Redirection, Sort, Why};
 use crate::shell::word::Word;
+
+/// What the grammar calls a here document.
+pub(super) const HERE_DOCUMENT: &str = "heredoc_redirect";
 
 impl Walker<'_> {
     pub(super) fn redirected(&mut self, node: Node<'_>, depth: usize) {
@@ -70,6 +74,9 @@ impl Walker<'_> {
     }
 
     pub(super) fn redirection<'t>(&mut self, node: Node<'t>, command: &mut Command, words: &mut Words<'t>) {
+        if node.kind() == HERE_DOCUMENT {
+            self.here_document(node);
+        }
         let mut direction = Direction::In;
         let mut is_literal = false;
         let mut text = None;
@@ -88,12 +95,12 @@ impl Walker<'_> {
                     }
                 }
                 "heredoc_start" => is_literal = self.text(child).contains(['\'', '"', '\\']),
-                "heredoc_end" | "comment" => {}
+                "heredoc_end" | COMMENT => {}
                 // Commands that stand behind the beginning of a here document are not its words.
                 "pipeline" | AND_OR | "command" | "redirected_statement" | "&&" | "||" | "|" | "|&" => {}
                 "file_redirect" | "herestring_redirect" => self.redirection(child, command, words),
                 _ => match &mut target {
-                    None if node.kind() == "heredoc_redirect" => words.push(child),
+                    None if node.kind() == HERE_DOCUMENT => words.push(child),
                     None => target = Some(vec![child]),
                     Some(pieces) if adjoin(self.source, pieces.last(), child) => pieces.push(child),
                     // What follows the target is an argument of the command.
