@@ -397,6 +397,22 @@ fn who_may_see_everything_sees_nothing_private() {
 }
 
 #[test]
+fn what_is_hidden_is_replaced_by_nothing_of_the_host() {
+    if !is_full() {
+        return;
+    }
+    let world = World::new();
+    let (outer, inner) = (world.home.join("data"), world.home.join("data/inner"));
+    fs::create_dir_all(&inner).unwrap();
+    fs::write(inner.join("secret"), "x").unwrap();
+    let mut profile = world.profile();
+    profile.hidden.extend([outer, inner]);
+    let ran = world.run(&profile, "find ~/data; ls ~/data/inner; touch ~/data/x; echo done");
+    let shown = ran.output.lines().filter(|line| line.starts_with(world.home.to_str().unwrap())).count();
+    assert!(ran.output.contains("done") && !ran.output.contains("secret") && shown <= 1, "{}", ran.output);
+}
+
+#[test]
 fn what_is_hidden_stays_where_it_is_and_so_does_what_it_lies_in() {
     if !is_full() {
         return;

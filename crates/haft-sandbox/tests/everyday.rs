@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::fs;
+
 use std::process::{Command, Stdio};
 
 use common::{World, is_full, is_ours, listing, prepare};
@@ -140,6 +142,30 @@ fn ordinary_commands_work_and_leave_the_home_directory_alone() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_workspace_that_lies_in_a_cache_is_the_real_one() {
+    if !is_ours() {
+        return;
+    }
+    let world = World::new();
+    let inside = world.home.join(".cache/src/x");
+    fs::create_dir_all(inside.join(".git")).unwrap();
+    fs::write(inside.join(".git/config"), "").unwrap();
+    let mut profile = Profile::workspace_write([&inside]).with_home(&world.home);
+    for is_granted in [false, true] {
+        if is_granted {
+            profile.writable.push(world.home.clone());
+        }
+        let script = "cd ~/.cache/src/x && echo kept > f && echo x > ../../gone; echo y > .git/config; cat f";
+        let ran = world.run(&profile, script);
+        assert!(ran.output.contains("kept"), "{}", ran.output);
+        assert_eq!(fs::read_to_string(inside.join("f")).unwrap_or_default(), "kept\n", "{}", ran.output);
+        assert_eq!(fs::read_to_string(inside.join(".git/config")).unwrap(), "", "{}", ran.output);
+        assert!(!world.home.join(".cache/gone").exists());
+        fs::remove_file(inside.join("f")).unwrap();
+    }
 }
 
 #[test]

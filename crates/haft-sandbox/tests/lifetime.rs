@@ -48,6 +48,23 @@ fn nothing_outlives_a_command_however_it_hides() {
     }
 }
 
+#[test]
+fn what_a_command_leaves_behind_may_finish_but_not_stay() {
+    let world = World::new();
+    let mut profiles = profiles(&world);
+    profiles.extend(is_full().then(|| world.profile()));
+    for (index, profile) in profiles.into_iter().enumerate() {
+        let ran = world.run(&profile, "exec > >(sleep 0.05; tee log) 2>&1; seq 1 20000; echo FINISHED");
+        assert!(ran.output.ends_with("20000\nFINISHED\n") && ran.code == Some(0), "{:?}", ran.code);
+        assert!(fs::read_to_string(world.ws.join("log")).unwrap().ends_with("FINISHED\n"));
+        let mark = format!("{}.{index}7", 40_000 + std::process::id());
+        let ran =
+            world.run(&profile, &format!("(sleep 0.02; echo late) & (trap '' TERM; sleep {mark}) & exit 3"));
+        assert!(ran.output.contains("late") && ran.code == Some(3), "{ran:?}");
+        assert!(!is_running(&mark));
+    }
+}
+
 /// Starts a script that says when it runs; returns the supervisor's process and what holds it.
 fn start(world: &World, profile: &Profile, script: &str) -> (Child, Watch) {
     let (mut command, watch) = machine().command(profile, &world.program(script)).unwrap().into_parts();

@@ -78,8 +78,8 @@ fn arguments(spec: &Spec, guard: &Guard, me: &Path) -> Vec<OsString> {
         Temp::Fresh => {}
         Temp::Directory(path) => mount("--bind", path, Path::new("/tmp")),
     }
-    // Empty things to lay over what is hidden.
-    let (no_file, no_directory) = (Path::new("/dev/null"), Path::new("/run"));
+    // Nothing that can be read, to lay over what is hidden.
+    let no_file = Path::new("/dev/null");
     let granted = |path: &Path| {
         let mut grants = profile.writable.iter().chain(&profile.readable).chain(&profile.sockets);
         grants.any(|grant| grant.starts_with(path))
@@ -96,12 +96,17 @@ fn arguments(spec: &Spec, guard: &Guard, me: &Path) -> Vec<OsString> {
     pins(&profile.writable, held).iter().for_each(|part| mount("--bind", part, part));
     guard.read_only.iter().for_each(|path| mount("--ro-bind", path, path));
     mount("--ro-bind", me, me);
-    for path in hidden {
-        mount("--ro-bind", if path.is_dir() { no_directory } else { no_file }, path);
-    }
+    let (hidden, hidden_files): (Vec<&PathBuf>, Vec<&PathBuf>) =
+        hidden.into_iter().partition(|path| path.is_dir());
+    hidden_files.into_iter().for_each(|path| mount("--ro-bind", no_file, path));
     for path in supervise::sockets().iter().filter(|path| !profile.sockets.contains(path) && is_visible(path))
     {
         mount("--ro-bind", no_file, path);
+    }
+    // There is no empty directory on every host that could be laid over others. What lies in one that is hidden is gone.
+    let is_gone = |path: &PathBuf| hidden.iter().any(|over| path != *over && path.starts_with(over));
+    for path in hidden.iter().filter(|path| !is_gone(path)) {
+        args.extend(["--tmpfs".into(), path.into(), "--remount-ro".into(), path.into()]);
     }
     args
 }

@@ -12,13 +12,14 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 
 use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{DumpableBehavior, getpid, set_child_subreaper, set_dumpable_behavior};
 
 use super::guard::Guard;
 use super::supervise::{self, Ended};
-use super::sys::{self, Signals};
+use super::sys::{self, Forked, Signals};
 use super::told::Told;
 use super::wire::Wire;
-use super::{confine, handed};
+use super::{confine, handed, init};
 use crate::profile::Access;
 use crate::report::Level;
 use crate::spec::{Removed, Spec};
@@ -148,21 +149,34 @@ fn run(spec: &Spec, channel: &UnixStream, signals: &Signals) -> io::Result<(Ende
     Ok((ended?, removed))
 }
 
-/// What bubblewrap starts: confines itself and becomes the command.
+/// What bubblewrap starts: a process that waits for the command, as the first one of our own namespaces does, and one that
+/// confines itself and becomes the command.
 fn inner(args: &[OsString]) -> io::Result<()> {
     let [instruction, result, stderr] = descriptors(args)?;
     let mut result = File::from(result);
     sys::close_on_exec_from(3)?;
     rustix::stdio::dup2_stderr(stderr)?;
-    let told = match understood(instruction) {
-        Ok(spec) => {
+    let told = match understood(instruction).and_then(|spec| Ok((spec, parted()?))) {
+        Ok((_, (Forked::Parent(command), signals))) => {
             tell(&mut result, &[Told::Begun]);
+            tell(&mut result, &[Told::Status(init::reap(command, &signals))]);
+            sys::exit_now(0)
+        }
+        Ok((spec, (Forked::Child, _))) => {
             confine::become_command(&spec, &confine::private_places(&spec.profile))
         }
         Err(error) => Told::Setup(error.to_string()),
     };
     tell(&mut result, &[told]);
     sys::exit_now(NOT_RUN)
+}
+
+/// Becomes two processes: one that nobody inside can look into and that orphans come to, and one for the command.
+fn parted() -> io::Result<(Forked, Signals)> {
+    let signals = sys::take_signals()?;
+    set_child_subreaper(Some(getpid()))?;
+    set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
+    Ok((sys::fork_into(0)?, signals))
 }
 
 fn descriptors<const N: usize>(args: &[OsString]) -> io::Result<[OwnedFd; N]> {

@@ -2,17 +2,17 @@
 //! When it ends, the kernel ends every other process in the namespace, whatever that did to get away.
 
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::os::unix::net::UnixStream;
 
 use rustix::process::{DumpableBehavior, Pid, Signal, WaitOptions, kill_process_group, wait};
 use rustix::process::{set_dumpable_behavior, set_parent_process_death_signal};
 
 use super::limits::Counted;
+use super::linger::linger;
 use super::sys::{self, Forked, Signals};
 use super::told::Told;
 use super::view::{self, Surroundings};
-use super::wire::Wire;
 use super::{confine, helper, loopback, proxy};
 use crate::profile::Network;
 use crate::spec::Spec;
@@ -35,10 +35,7 @@ pub(super) fn run(
             sys::exit_now(1)
         }
         Ok(Forked::Parent(command)) => {
-            let status = reap(command, signals);
-            let mut bytes = Vec::new();
-            Told::Status(status).put(&mut bytes);
-            results.write_all(&bytes).ok();
+            helper::tell(&mut results, &[Told::Status(reap(command, signals))]);
             sys::exit_now(0)
         }
         Err(error) => {
@@ -71,10 +68,13 @@ fn settle_in(spec: &Spec, around: &Surroundings, mut supervisor: UnixStream) -> 
     set_parent_process_death_signal(Some(Signal::KILL)).map_err(|e| words("follow the supervisor")(e.into()))
 }
 
-/// Waits for the command and for every process that lost its parent; passes signals on.
-fn reap(command: Pid, signals: &Signals) -> u64 {
+/// Waits for the command and for every process that lost its parent; passes signals on. What the command leaves behind
+/// has a moment to finish, unless it was asked to end.
+pub(super) fn reap(command: Pid, signals: &Signals) -> u64 {
+    let mut is_asked = false;
     while let Ok(signal) = signals.next() {
         if signal != libc::SIGCHLD {
+            is_asked = true;
             if let Some(signal) = Signal::from_named_raw(signal) {
                 kill_process_group(command, signal).ok();
             }
@@ -82,6 +82,9 @@ fn reap(command: Pid, signals: &Signals) -> u64 {
         }
         while let Ok(Some((ended, status))) = wait(WaitOptions::NOHANG) {
             if ended == command {
+                if !is_asked {
+                    linger(signals);
+                }
                 return u64::from(status.as_raw().cast_unsigned());
             }
         }

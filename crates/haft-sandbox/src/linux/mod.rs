@@ -15,6 +15,7 @@ mod init;
 mod landlock;
 mod launch;
 mod limits;
+mod linger;
 mod loopback;
 mod memory;
 mod newcomers;

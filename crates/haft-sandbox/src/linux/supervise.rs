@@ -16,6 +16,7 @@ use rustix::process::{Pid, Signal, WaitOptions, kill_process, kill_process_group
 
 use super::bubblewrap::Wrapping;
 use super::guard::{Guard, Look};
+use super::linger::linger;
 use super::memory::{self, Group};
 use super::proxy::Proxy;
 use super::sys::{self, Forked, Signals};
@@ -207,7 +208,7 @@ fn bare(spec: &Spec, results: OwnedFd, kind: Kind<'_>, group: Option<&Group>) ->
 /// Waits for the end, and brings it about when it is asked for.
 fn watch(head: &Head, guard: &Guard, channel: &UnixStream, signals: &Signals) -> io::Result<ExitStatus> {
     let (Head::Init(pid) | Head::Command(pid)) = *head;
-    let mut is_held = true;
+    let (mut is_held, mut is_asked) = (true, false);
     let mut look_again = guard.is_watchful().then_some(LOOK_AGAIN);
     loop {
         let mut fds = [PollFd::new(signals, PollFlags::IN), PollFd::new(channel, PollFlags::IN)];
@@ -222,7 +223,7 @@ fn watch(head: &Head, guard: &Guard, channel: &UnixStream, signals: &Signals) ->
         }
         let [on_signals, on_channel] = fds.map(|fd| !fd.revents().is_empty());
         if on_channel && is_held {
-            is_held = false;
+            (is_held, is_asked) = (false, true);
             kill_process(pid, Signal::KILL).ok();
         }
         if !on_signals {
@@ -230,11 +231,15 @@ fn watch(head: &Head, guard: &Guard, channel: &UnixStream, signals: &Signals) ->
         }
         let signal = signals.next()?;
         if signal != libc::SIGCHLD {
+            is_asked = true;
             pass_on(head, signal);
             continue;
         }
         while let Ok(Some((ended, status))) = wait(WaitOptions::NOHANG) {
             if ended == pid {
+                if !is_asked {
+                    linger(signals);
+                }
                 return Ok(ExitStatus::from_raw(status.as_raw()));
             }
         }

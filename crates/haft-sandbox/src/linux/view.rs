@@ -84,7 +84,10 @@ pub(super) fn make(profile: &Profile, around: &Surroundings) -> Result<View, Vie
     let is_no_root = |path: &&PathBuf| !profile.writable.contains(path);
     pins.iter().filter(is_no_root).try_for_each(|path| over(path, attribute(HARMLESS)))?;
     around.read_only.iter().try_for_each(|path| over(path, attribute(READ_ONLY | HARMLESS)))?;
+    // What may be changed is no cache, also where it lies in one.
+    let inside = roots_in_caches(profile)?;
     writable.extend(cache_layers(profile, Within::Roots));
+    inside.iter().try_for_each(|(path, tree)| put(tree, path))?;
     below.into_iter().try_for_each(|path| mask.cover(path))?;
     let is_socket =
         |path: &&PathBuf| fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
@@ -131,6 +134,17 @@ enum Within {
     Nothing,
     /// In a writable directory: only the caches get layers, so that the real ones are not written to.
     Roots,
+}
+
+/// The writable directories over which the layer of a cache would be laid, with all that is mounted in them by now.
+fn roots_in_caches(profile: &Profile) -> Result<Vec<(PathBuf, OwnedFd)>, ViewError> {
+    let caches =
+        profile.caches.iter().flat_map(|caches| caches.paths.iter().map(|path| caches.home.join(path)));
+    let caches: Vec<PathBuf> = caches.collect();
+    let mut roots: Vec<&PathBuf> = profile.writable.iter().collect();
+    roots.retain(|root| caches.iter().any(|cache| root.starts_with(cache)));
+    roots.sort();
+    roots.into_iter().map(|root| Ok((root.clone(), clone(root)?))).collect()
 }
 
 /// Lays private layers over the caches. One that cannot be layered is read-only, as everything is: less comfort, no

@@ -1,0 +1,38 @@
+//! What a command leaves behind may finish: `make > >(tee log)` is over before `tee` has written what it was given.
+
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{WaitOptions, wait};
+
+use super::sys::Signals;
+
+/// So long it may take. Most of it needs a few milliseconds, and what wants to stay for good is ended.
+const LINGERING_MAX: Duration = Duration::from_millis(200);
+
+/// Waits until no process is left that is this one's, for a short while, or until somebody wants it all to end.
+pub(super) fn linger(signals: &Signals) {
+    let until = Instant::now() + LINGERING_MAX;
+    while is_any_left() {
+        let left = until.saturating_duration_since(Instant::now());
+        let Ok(left) = Timespec::try_from(left) else { return };
+        let mut fds = [PollFd::new(signals, PollFlags::IN)];
+        let ready = rustix::io::retry_on_intr(|| poll(&mut fds, Some(&left)));
+        let is_child = || signals.next().is_ok_and(|signal| signal == libc::SIGCHLD);
+        if ready != Ok(1) || !is_child() {
+            return;
+        }
+    }
+}
+
+/// Reaps those that have ended, and says whether there are others.
+fn is_any_left() -> bool {
+    loop {
+        match wait(WaitOptions::NOHANG) {
+            Ok(Some(_)) | Err(Errno::INTR) => {}
+            Ok(None) => return true,
+            Err(_) => return false,
+        }
+    }
+}
