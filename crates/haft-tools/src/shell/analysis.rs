@@ -56,7 +56,7 @@ fn read(
     let Some(tree) = parse(script) else { return unread(script, Vec::new()) };
     let root = tree.root_node();
     let has_error = root.has_error();
-    let found = Walker::new(script, surroundings, directories).walk(root);
+    let found = Walker::new(script, surroundings, directories, depth > 0).walk(root);
     let is_parsed = !has_error && !found.is_too_deep;
     let mut taints = found.taints;
     let mut commands = found.commands;
@@ -75,6 +75,9 @@ fn read(
         taints.push(Why::Unparsed);
     }
     commands.extend(unconfirmed(script, second, &commands));
+    if script.contains('!') && commands.iter().any(recalls) {
+        commands.push(opaque(script));
+    }
     for command in &mut commands {
         judge(command);
         taints.iter().for_each(|why| command.because(*why));
@@ -95,9 +98,23 @@ fn unconfirmed(script: &str, second: Second, commands: &[Command]) -> Option<Com
         Second::GivesUp if commands.iter().all(|command| command.sort == Sort::Setting) => false,
         Second::GivesUp => return None,
     };
+    Some(Command { is_opaque, ..opaque(script) })
+}
+
+/// What stands for a script of which nobody knows what it runs.
+fn opaque(script: &str) -> Command {
     let mut whole = Command::new(Sort::Overlooked, script);
-    whole.is_opaque = is_opaque;
-    Some(whole)
+    whole.is_opaque = true;
+    whole
+}
+
+/// Whether a command makes the shell replace what begins with an exclamation mark by what was typed before.
+fn recalls(command: &Command) -> bool {
+    let is_so = |word: &Word| match word.known() {
+        Some(text) => text == "histexpand" || text.starts_with('-') && text.contains('H'),
+        None => true,
+    };
+    command.name() == Some("set") && command.words.iter().skip(1).any(is_so)
 }
 
 /// A script that could not be read: what was found in it still counts where something is denied.
@@ -228,6 +245,9 @@ fn run(
                     || command.is_found;
                 inside.is_found = is_search && command.words.iter().all(|word| word.known().is_some());
                 judge(&mut inside);
+                // Most of what find is told are options.
+                let is_told = command.is_fed && inside.name() == Some("find") && !inside.is_found;
+                inside.is_opaque |= is_told && inside.words.iter().any(|word| word.known().is_none());
                 command.why.iter().filter(|why| is_inherited(**why)).for_each(|why| inside.because(*why));
                 inside.because(Why::Executes);
                 follow(inside, surroundings, depth + 1, budget, all);

@@ -29,6 +29,8 @@ pub(super) fn declared(arguments: &[Word]) -> Vec<Inner> {
 const NAMING: &[(&str, &str, &str, bool)] = &[
     ("printf", "v", "", false),
     ("test", "vR", "", false),
+    ("[", "vR", "", false),
+    ("unset", "", "", true),
     ("wait", "p", "", false),
     ("getopts", "", "", true),
     ("read", "a", "dinNptu", true),
@@ -49,6 +51,17 @@ fn named_variables(name: &str, arguments: &[Word]) -> Vec<Word> {
     };
     let mut named = Vec::new();
     let mut rest = arguments.iter();
+    // A word that is not known may be the option before a name.
+    let first = arguments.iter().position(|word| word.text() != "!").unwrap_or(0);
+    let is_unary =
+        matches!(name, "test" | "[") && arguments.len().saturating_sub(first + usize::from(name == "[")) == 2;
+    if let [option, value, ..] = &arguments[first.min(arguments.len())..]
+        && option.known().is_none()
+        && option.text().is_empty()
+        && (is_unary || name == "printf")
+    {
+        named.push(value.clone());
+    }
     while let Some(word) = rest.next() {
         let Some(cluster) = word.text().strip_prefix('-').filter(|cluster| !cluster.is_empty()) else {
             named.extend(Some(word.clone()).filter(|_| *takes_operands));
@@ -73,7 +86,7 @@ fn evaluates(word: &Word) -> bool {
 }
 
 /// Whether a variable is named with an index that is no number.
-fn evaluates_index(name: &str) -> bool {
+pub(super) fn evaluates_index(name: &str) -> bool {
     let is_number = |index: &str| index.trim_end_matches(']').chars().all(|c| c.is_ascii_digit());
     name.split_once('[').is_some_and(|(_, index)| !is_number(index))
 }

@@ -56,11 +56,11 @@ fn of_words(command: &Command) -> Vec<Inner> {
     let name = command.name().unwrap_or_default();
     match name {
         _ if SHELLS.contains(&name) => shell(name, arguments, &command.redirections),
-        "eval" => vec![joined(arguments)],
+        "eval" => vec![joined(behind_dashes(arguments))],
         "trap" => trap(arguments),
         // An alias is read again where it is used, together with what stands behind it.
         "alias" => arguments.iter().map(aliased).chain([Inner::Opaque]).collect(),
-        "source" | "." => match arguments.first().map(Word::known) {
+        "source" | "." => match behind_dashes(arguments).first().map(Word::known) {
             Some(Some(_)) => Vec::new(),
             Some(None) | None => vec![Inner::Opaque],
         },
@@ -110,10 +110,13 @@ fn shell(name: &str, arguments: &[Word], redirections: &[Redirection]) -> Vec<In
             _ if cluster.starts_with('-') => is_sure &= SHELL_FLAGS.contains(&text),
             _ => {
                 has_script |= cluster.contains('c');
+                // What stands behind an exclamation mark is what was typed before.
+                is_sure &= !cluster.contains('H');
                 is_fed |= cluster.contains('s');
                 // Each of these takes a word, wherever in the cluster it stands.
                 let options = cluster.chars().filter(|letter| matches!(letter, 'o' | 'O')).count();
-                is_sure &= arguments.iter().skip(at).take(options).all(|option| option.known().is_some());
+                let is_plain = |option: &Word| option.known().is_some_and(|option| option != "histexpand");
+                is_sure &= arguments.iter().skip(at).take(options).all(is_plain);
                 at += options;
             }
         }
@@ -135,6 +138,14 @@ fn shell(name: &str, arguments: &[Word], redirections: &[Redirection]) -> Vec<In
         found.push(Inner::Opaque);
     }
     found
+}
+
+/// The words without the one that only says that no option follows.
+fn behind_dashes(arguments: &[Word]) -> &[Word] {
+    match arguments {
+        [first, rest @ ..] if first.known() == Some("--") => rest,
+        _ => arguments,
+    }
 }
 
 pub(super) fn script(word: &Word) -> Inner {

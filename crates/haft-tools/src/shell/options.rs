@@ -72,15 +72,34 @@ pub(super) fn judge(command: &mut Command) {
         }
     }
     // A name that matches may begin with a dash, and then it is an option.
-    let may_be_option = |word: &&Word| matches!(word.certainty(), Certainty::Glob(0));
-    if has_any && arguments.iter().any(|word| may_be_option(&word)) {
+    if has_any && arguments.iter().any(|word| matches!(word.certainty(), Certainty::Glob(0))) {
         reasons.push(Why::Dynamic);
+    }
+    // Braces in the value of an option make no other of it.
+    let is_value = |word: &Word| is_dashed(word) && word.beginning().contains('=');
+    if arguments.iter().any(|word| !is_value(word) && word.alternatives().iter().any(is_dashed))
+        || has_any && arguments.iter().any(is_option_perhaps)
+    {
+        reasons.push(Why::Dynamic);
+        is_opaque = true;
     }
     if programs::does_more(&name, arguments) {
         reasons.push(Why::Executes);
     }
     command.is_opaque |= is_opaque;
     reasons.into_iter().for_each(|why| command.because(why));
+}
+
+fn is_dashed(word: &Word) -> bool {
+    word.text().starts_with('-')
+}
+
+/// Whether a word becomes an option when the script runs, by the names that are there or by what the script itself put into
+/// a variable.
+fn is_option_perhaps(word: &Word) -> bool {
+    let is_matched = matches!(word.certainty(), Certainty::Glob(_)) && is_dashed(word);
+    let has_option = |value: &Word| is_dashed(value) || value.text().contains(" -");
+    is_matched || word.values().iter().any(has_option)
 }
 
 /// Whether the code that an interpreter is to run is the output of another command. To awk an operand is no code.

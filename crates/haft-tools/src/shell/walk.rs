@@ -57,6 +57,10 @@ pub(super) struct Walker<'s> {
     inherited_left: Cell<usize>,
     /// Whether it hands on every variable that it sets.
     exports_all: bool,
+    /// Whether what is met stands in an expansion.
+    is_expanded: bool,
+    /// Whether another script runs this one, and may have set its variables.
+    is_inner: bool,
     /// What the script puts into variables.
     values: Values,
     /// Whether nothing else than what is seen is put into variables.
@@ -69,6 +73,7 @@ impl<'s> Walker<'s> {
         source: &'s str,
         surroundings: &'s Surroundings,
         directories: Vec<PathBuf>,
+        is_inner: bool,
     ) -> Walker<'s> {
         // A script that sets its own home knows better.
         let home = surroundings.home_text().filter(|_| !source.contains("HOME="));
@@ -83,6 +88,8 @@ impl<'s> Walker<'s> {
             comment_end: 0,
             inherited_left: Cell::new(INHERITED_MAX),
             exports_all: ["set -a", "allexport"].iter().any(|all| source.contains(all)),
+            is_expanded: false,
+            is_inner,
             values: Values::new(),
             are_values_seen: false,
             found: Found::default(),
@@ -131,7 +138,9 @@ impl<'s> Walker<'s> {
             }
             "expansion" => {
                 self.expansion(node);
+                let around = std::mem::replace(&mut self.is_expanded, true);
                 self.visit_all(node, depth);
+                self.is_expanded = around;
             }
             "variable_assignment" => {
                 self.assignment(node);
@@ -192,6 +201,7 @@ impl<'s> Walker<'s> {
             } else {
                 match child.kind() {
                     COMMENT => self.comment(child, node),
+                    "raw_string" | "ansi_c_string" if self.is_expanded => self.expanded(child),
                     "raw_string" | "ansi_c_string" | "`" | "${" | "heredoc_body" => {}
                     _ => self.leaf(child),
                 }
@@ -208,6 +218,8 @@ impl<'s> Walker<'s> {
         self.note_overlooked(text);
         if self.overlooked.take() {
             self.overlook(text);
+        } else if self.is_expanded {
+            self.expanded(node);
         }
     }
 
@@ -239,9 +251,10 @@ impl<'s> Walker<'s> {
 
     /// Walks something whose changes of directory end with it.
     fn apart(&mut self, walk: impl FnOnce(&mut Walker<'s>)) {
-        let before = (self.directories.clone(), std::mem::take(&mut self.otherwise));
+        let before = (self.directories.clone(), std::mem::take(&mut self.otherwise), self.is_expanded);
+        self.is_expanded = false;
         walk(self);
-        (self.directories, self.otherwise) = before;
+        (self.directories, self.otherwise, self.is_expanded) = before;
     }
 
     /// Walks something that may or may not run.
@@ -282,6 +295,9 @@ impl<'s> Walker<'s> {
             }
             match child.kind() {
                 "variable_assignment" => {
+                    if self.is_apart(child) {
+                        self.overlooked.set(true);
+                    }
                     let name = child.child_by_field_name("name").unwrap_or(child);
                     command.assignments.push(self.text(name).to_owned());
                     command.values.push(self.value(child));
@@ -301,6 +317,9 @@ impl<'s> Walker<'s> {
         for group in words.groups(self.source) {
             command.tokens.push(self.between(group[0].start_byte(), end(&group)).to_owned());
             command.words.push(self.word(&group));
+        }
+        if self.may_be_any(&command) {
+            command.is_opaque = true;
         }
         if command.name().is_some_and(takes_flags) {
             let inherited = (1..command.tokens.len()).filter(|at| self.is_inherited(&command.tokens[*at]));

@@ -3,10 +3,11 @@
 use tree_sitter::Node;
 
 use super::comments::COMMENT;
-use super::decode::Words;
+use super::decode::{Words, adjoin};
 use super::{Walker, children};
-use crate::shell::builtins::EVALUATING;
+use crate::shell::builtins::{EVALUATING, evaluates_index};
 use crate::shell::command::{Command, Sort, Why};
+use crate::shell::operands::TEXT;
 use crate::shell::variables;
 use crate::shell::word::Word;
 
@@ -58,8 +59,9 @@ impl Walker<'_> {
         let mut names = text
             .split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
             .filter(|name| name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'));
-        let is_simple =
-            !text.trim_start_matches("$[").contains(['[', '`', '"', '\'', '{']) && !text[1..].contains("$(");
+        let is_simple = !text.trim_start_matches("$[").contains(['[', '`', '"', '\'', '{'])
+            && !text[1..].contains("$(")
+            && !has_positional(text);
         if !is_simple || !names.all(|name| self.is_number(name)) {
             self.evaluating(node, Sort::Arithmetic);
         }
@@ -68,11 +70,25 @@ impl Walker<'_> {
     /// Whether a script puts nothing but numbers into a variable, and does so at all.
     fn is_number(&self, name: &str) -> bool {
         let declares = || DECLARING.iter().any(|word| self.source.contains(word));
-        self.numbers_set(name).is_some_and(|sets| sets > 0) && !declares()
+        self.are_values_seen
+            && !(self.is_inner && !self.is_set_first(name))
+            && self.numbers_set(name).is_some_and(|sets| sets > 0)
+            && !declares()
+    }
+
+    /// Whether a script sets a variable before it does anything else with it, whatever happens.
+    fn is_set_first(&self, name: &str) -> bool {
+        const PERHAPS: &[&str] = &["&&", "||", "if", "while", "until", "for", "case", "{", "("];
+        let Some((before, behind)) = self.source.split_once(name) else { return false };
+        behind.starts_with('=') && !PERHAPS.iter().any(|word| before.contains(word))
     }
 
     /// How often a script puts a number into a variable; nothing, if it may put something else into it.
     fn numbers_set(&self, name: &str) -> Option<usize> {
+        // The shell itself sets this one.
+        if name == "_" {
+            return None;
+        }
         let ends = |rest: &str| rest.is_empty() || rest.starts_with([' ', ';', '\n', '\t', ')', '&', '|']);
         let is_number = |value: &str| match value.strip_prefix("$((") {
             Some(rest) => rest.split_once("))").is_some_and(|(_, rest)| ends(rest)),
@@ -84,11 +100,12 @@ impl Walker<'_> {
         let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let mut sets = 0;
         for (at, _) in self.source.match_indices(name) {
-            let before = self.source[..at].trim_end_matches([' ', '\t']);
+            let before = self.source[..at].trim_end_matches([' ', '\t', '\\', '\n']);
             let is_whole = !self.source[..at].ends_with(is_part);
             let behind = &self.source[at + name.len()..];
             let is_looped = before.ends_with("for") || before.ends_with("select");
-            if is_whole && is_looped || behind.starts_with(":=") {
+            let is_element = is_whole && behind.starts_with('[');
+            if is_whole && is_looped || is_element || behind.starts_with(":=") {
                 return None;
             }
             if let Some(value) =
@@ -107,7 +124,12 @@ impl Walker<'_> {
     pub(super) fn expansion(&mut self, node: Node<'_>) {
         let text = self.text(node).trim_start_matches("${").trim_end_matches('}');
         let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        let rest = text.trim_start_matches(['!', '#']).trim_start_matches(is_part);
+        let named = text.trim_start_matches(['!', '#']);
+        let rest = match named.trim_start_matches(is_part) {
+            // What the shell was given has a sign for its name.
+            rest if rest.len() == named.len() => rest.strip_prefix(['@', '*', '?', '-', '$']).unwrap_or(rest),
+            rest => rest,
+        };
         let name = &text[..text.len() - rest.len()];
         let is_fixed =
             |text: &str| text.chars().all(|c| c.is_ascii_digit() || matches!(c, '@' | '*' | '-' | ' ' | ':'));
@@ -130,7 +152,9 @@ impl Walker<'_> {
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let is_plain = text.chars().all(|c| is_name(c) || " $+-:*".contains(c));
         let mut names = text.split(|c: char| !is_name(c)).filter(|name| !name.is_empty());
-        is_plain && names.all(|name| name.chars().all(|c| c.is_ascii_digit()) || self.is_number(name))
+        is_plain
+            && !has_positional(text)
+            && names.all(|name| name.chars().all(|c| c.is_ascii_digit()) || self.is_number(name))
     }
 
     pub(super) fn declaration(&mut self, node: Node<'_>) {
@@ -149,6 +173,9 @@ impl Walker<'_> {
         let is_unset = self.text(node).starts_with("unset");
         for group in words.groups(self.source) {
             let word = self.word(&group);
+            if is_unset && names_by_text(&word) {
+                self.evaluating(node, Sort::Arithmetic);
+            }
             let is_option = word.text().starts_with(['-', '+']);
             if is_option && !is_unset && word.text().contains(EVALUATING) && !self.declares_numbers(node) {
                 self.evaluating(node, Sort::Arithmetic);
@@ -225,6 +252,9 @@ impl Walker<'_> {
         let name = node.child_by_field_name("name");
         let name = name.map_or("", |name| self.text(name));
         self.taint(if variables::is_dangerous(name) { Why::Environment } else { Why::Assignment });
+        if self.is_apart(node) {
+            self.overlook(self.text(node));
+        }
         if name.contains('[') && !name.ends_with("[@]") {
             let index = name.split_once('[').map_or("", |(_, index)| index);
             if !index.trim_end_matches(']').chars().all(|c| c.is_ascii_digit()) {
@@ -243,6 +273,28 @@ impl Walker<'_> {
             self.evaluating(node, Sort::Arithmetic);
         }
         self.set(node, name, self.value(node));
+    }
+
+    /// Whether the value of an assignment does not stand right behind its sign: then it is a word of its own.
+    pub(super) fn is_apart(&self, assignment: Node<'_>) -> bool {
+        let inside = children(assignment);
+        inside.windows(2).any(|pair| !adjoin(self.source, pair.first(), pair[1]))
+    }
+
+    /// What stands in quotes within an expansion is not protected by them if quotes stand around all of it, and what looks
+    /// like text there may be a substitution.
+    pub(super) fn expanded(&mut self, node: Node<'_>) {
+        let text = self.text(node);
+        if ["$(", "${", "$[", "`", "<(", ">("].iter().any(|begins| text.contains(begins)) {
+            self.overlook(text);
+        }
+    }
+
+    /// Whether a command is given what the script itself has put where its arguments are, which may be options.
+    pub(super) fn may_be_any(&self, command: &Command) -> bool {
+        let takes = |token: &String| ["$@", "$*", "${@", "${*"].iter().any(|all| token.contains(all));
+        let is_given = || self.source.contains("set -") && command.tokens.iter().skip(1).any(takes);
+        !command.name().is_some_and(|name| TEXT.contains(&name)) && is_given()
     }
 
     /// A loop sets its variable to each of its words.
@@ -294,6 +346,18 @@ impl Walker<'_> {
         self.redirection(node, &mut command, &mut Words::default());
         self.found.commands.push(command);
     }
+}
+
+/// Whether a text has something that the script was given, which may be no number.
+fn has_positional(text: &str) -> bool {
+    let text = text.replace("${", "$");
+    let is_given = |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '@' | '*'));
+    text.match_indices('$').any(|(at, _)| is_given(&text[at + 1..]))
+}
+
+/// Whether a word names a variable by a text that is evaluated, or by one that is not known.
+fn names_by_text(word: &Word) -> bool {
+    word.known().is_none_or(evaluates_index)
 }
 
 /// Whether backslashes are taken away from what stands between backquotes: those before a dollar, a backquote, another

@@ -99,8 +99,8 @@ mod tests {
             ("a\n EF\nEF \nEF\nb\nEF", plain, false, Some(12)),
             ("\tEF\nEF", plain, false, Some(6)),
             ("\t\tEF\nEF", plain, true, Some(4)),
-            ("E\\\nF\nEF", plain, false, Some(5)),
-            ("E\\\nF\nEF", literal, false, Some(8)),
+            ("E\\\nF\nEF", plain, false, Some(4)),
+            ("E\\\nF\nEF", literal, false, Some(7)),
             ("a\n", plain, false, None),
         ] {
             assert_eq!(first_end(text, delimiter, is_indented), end, "{text:?}");
