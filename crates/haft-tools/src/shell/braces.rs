@@ -40,7 +40,7 @@ impl Braces {
         let Some(pieces) = self.0 else { return Vec::new() };
         let mut words = Vec::new();
         match expand(&pieces, 0, &mut words) {
-            Some(()) if words.len() < 2 => Vec::new(),
+            Some(()) if words.len() < 2 && words.first() == Some(&pieces) => Vec::new(),
             Some(()) => words,
             None => vec![vec![Piece::Unknown]],
         }
@@ -71,7 +71,7 @@ fn expand(pieces: &[Piece], depth: usize, words: &mut Vec<Vec<Piece>>) -> Option
 }
 
 /// The first pair of braces that makes several words: what stands before, what there is to choose from, and what stands
-/// behind. A range is something that is not known.
+/// behind. A range of many is something that is not known.
 fn first_choice(pieces: &[Piece]) -> Option<Choice<'_>> {
     for (open, _) in pieces.iter().enumerate().filter(|(_, piece)| **piece == Piece::Bare('{')) {
         let Some((close, commas)) = closing(pieces, open) else { continue };
@@ -84,11 +84,28 @@ fn first_choice(pieces: &[Piece]) -> Option<Choice<'_>> {
             return Some(Choice { before, choices, after });
         }
         if inside.windows(2).any(|pair| pair == [Piece::Bare('.'), Piece::Bare('.')]) {
-            let choices = vec![vec![Piece::Unknown], vec![Piece::Unknown]];
+            let choices = range(inside).unwrap_or_else(|| vec![vec![Piece::Unknown], vec![Piece::Unknown]]);
             return Some(Choice { before, choices, after });
         }
     }
     None
+}
+
+/// What a range of letters stands for, or of numbers that are written without zeros before them.
+fn range(inside: &[Piece]) -> Option<Vec<Vec<Piece>>> {
+    let is_bare = |piece: &Piece| if let Piece::Bare(c) = piece { Some(*c) } else { None };
+    let text: String = inside.iter().map(is_bare).collect::<Option<_>>()?;
+    let (from, to) = text.split_once("..")?;
+    let number = |text: &str| text.parse::<i64>().ok().filter(|number| number.to_string() == text);
+    let letter = |text: &str| text.parse::<char>().ok().filter(char::is_ascii_alphabetic);
+    let texts: Vec<String> = if let (Some(from), Some(to)) = (number(from), number(to)) {
+        (from.abs_diff(to) < WORDS_MAX as u64).then_some(())?;
+        (from.min(to)..=from.max(to)).map(|number| number.to_string()).collect()
+    } else {
+        let (from, to) = (letter(from)?, letter(to)?);
+        (from.min(to)..=from.max(to)).map(String::from).collect()
+    };
+    Some(texts.into_iter().map(|text| text.chars().map(Piece::Bare).collect()).collect())
 }
 
 /// Where a brace is closed, and the commas that stand in it and in no other.

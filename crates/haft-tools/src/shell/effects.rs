@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::command::{Command, Direction, Redirection, Sort, Why};
 use super::containers::outer;
+use super::globs::{Matches, matches};
 use super::operands::{TEXT, is_output, operands};
 use super::options::subcommand;
 use super::views::view;
@@ -122,6 +123,8 @@ pub(super) const READING: &[&str] = &[
     "sha384sum",
     "shasum",
 ];
+/// So many letters of a cluster are looked behind for a path.
+const LETTERS_MAX: usize = 8;
 /// Commands that are there to change what their words name.
 #[rustfmt::skip]
 pub(super) const CHANGING: &[&str] = &[
@@ -150,7 +153,8 @@ pub(super) const INSTALLED: &[&str] =
     &["/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/usr/local/bin/", "/opt/homebrew/bin/"];
 
 /// The files a command would touch, as often as it names them.
-pub(super) fn effects(command: &Command) -> Vec<FileEffect> {
+/// `left` is how many names on the disk may yet be looked at.
+pub(super) fn effects(command: &Command, left: &mut usize) -> Vec<FileEffect> {
     let mut found = Vec::new();
     for redirection in &command.redirections {
         let touch = match redirection.direction {
@@ -164,14 +168,15 @@ pub(super) fn effects(command: &Command) -> Vec<FileEffect> {
         for path in redirection.target.alternatives().iter().flat_map(paths) {
             add(&mut found, command, &path, touch);
         }
+        add_matches(&mut found, command, &redirection.target, touch, left);
     }
     if command.sort == Sort::Simple {
-        arguments(command, &mut found);
+        arguments(command, &mut found, left);
     }
     found
 }
 
-fn arguments(command: &Command, found: &mut Vec<FileEffect>) {
+fn arguments(command: &Command, found: &mut Vec<FileEffect>, left: &mut usize) {
     let Some((called, words)) = command.words.split_first() else { return };
     if let Some(program) = called.known().filter(|called| called.contains('/'))
         && !INSTALLED.iter().any(|installed| program.starts_with(installed))
@@ -206,6 +211,7 @@ fn arguments(command: &Command, found: &mut Vec<FileEffect>) {
         for path in outer(name, words, at).unwrap_or_else(named) {
             add(found, command, &path, touch);
         }
+        add_matches(found, command, word, touch, left);
     }
 }
 
@@ -273,11 +279,11 @@ fn paths(word: &Word) -> Vec<String> {
         part.starts_with(['/', '~']) || part.starts_with("./") || part.starts_with("../") || part == ".."
     };
     let value = text.split_once('=').map(|(_, value)| value);
-    let attached = text.strip_prefix('-').filter(|rest| !rest.starts_with('-')).and_then(|rest| {
-        let mut rest = rest.chars();
-        rest.next();
-        Some(rest.as_str()).filter(|rest| looks_like_one(rest))
-    });
+    // A lone slash behind a letter is what separates something.
+    let is_path = |rest: &&str| rest.len() > 1 && (looks_like_one(rest) || rest.starts_with('.'));
+    let cluster = text.strip_prefix('-').filter(|rest| !rest.starts_with('-')).unwrap_or_default();
+    let ends = cluster.char_indices().map(|(at, letter)| at + letter.len_utf8()).take(LETTERS_MAX);
+    let attached = ends.map(|end| &cluster[end..]).find(is_path);
     // What a form is filled with.
     let filled = text.split_once("=<").map(|(_, file)| file.split(';').next().unwrap_or(file));
     let filled = filled.filter(|file| looks_like_one(file));
@@ -288,6 +294,23 @@ fn paths(word: &Word) -> Vec<String> {
     found.extend(pieces.map(str::to_owned));
     found.dedup();
     found
+}
+
+/// Adds what wildcards match that lead to hidden names or back out: by what stands before them nobody sees that.
+fn add_matches(found: &mut Vec<FileEffect>, command: &Command, word: &Word, touch: Touch, left: &mut usize) {
+    for one in std::iter::once(word).chain(word.alternatives()) {
+        let Certainty::Glob(_) = one.certainty() else { continue };
+        if !one.text().split('/').any(|part| part.starts_with('.') && part != ".") {
+            continue;
+        }
+        for directory in &command.directories {
+            let paths = match matches(directory, one.text(), false, left) {
+                Matches::All(paths) => paths,
+                Matches::TooMany => vec![directory.join(".git")],
+            };
+            found.extend(paths.into_iter().map(|path| FileEffect { path, touch }));
+        }
+    }
 }
 
 fn add(found: &mut Vec<FileEffect>, command: &Command, path: &str, touch: Touch) {

