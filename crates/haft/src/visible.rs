@@ -62,8 +62,9 @@ pub fn is_deceptive(c: char) -> bool {
         || matches!(c,
             '\u{00ad}' | '\u{034f}' | '\u{061c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
             | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
-            | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+            | '\u{2060}'..='\u{206f}' | '\u{20dd}'..='\u{20e0}' | '\u{20e2}'..='\u{20e4}' | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fffb}' | '\u{13430}'..='\u{1345f}' | '\u{16fe4}' | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
         || (c.is_whitespace() && !c.is_ascii())
 }
 
@@ -77,6 +78,7 @@ mod tests {
         assert_eq!(visible("a\u{202e}b\u{200b}c"), r"a\u{202e}b\u{200b}c");
         assert_eq!(visible(&format!("a{}b", " ".repeat(500))), "a ⟨500 spaces⟩ b");
         assert_eq!(visible("a\nb"), r"a\u{a}b");
+        assert_eq!(visible("a\u{2800}\u{1d173}\u{1bca0}\u{20dd}"), r"a\u{2800}\u{1d173}\u{1bca0}\u{20dd}");
         assert_eq!(visible_lines("a\n\tb é 世"), "a\n\tb é 世");
         assert_eq!(visible_lines("a\n"), "a\n");
         assert_eq!(visible("a  "), "a  ");

@@ -1,9 +1,11 @@
 //! Reads a script with the grammar of bash, follows what its commands run, and says why a command is not plain.
 
+use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use haft::is_deceptive;
-use tree_sitter::Parser;
+use tree_sitter::{ParseOptions, ParseState, Parser};
 
 use super::command::{Command, Sort, Why};
 use super::elsewhere::{Elsewhere, elsewhere};
@@ -24,6 +26,8 @@ const SCRIPT_BYTES_MAX: usize = 128 * 1024;
 const BRACKETS_MAX: usize = 200;
 /// Beyond so many pipes the parser's memory grows with the square of their number.
 const PIPES_MAX: usize = 1000;
+/// A script that takes longer is not read: only what was made for it does, where nothing fits the grammar.
+const PARSING_MAX: Duration = Duration::from_secs(1);
 /// So many commands may wrap each other.
 const DEPTH_MAX: usize = 8;
 /// As much of scripts inside scripts as is read.
@@ -136,7 +140,13 @@ fn parse(script: &str) -> Option<tree_sitter::Tree> {
     }
     let mut parser = Parser::new();
     parser.set_language(&tree_sitter_bash::LANGUAGE.into()).ok()?;
-    parser.parse(masked(script), None)
+    let (script, until) = (masked(script), Instant::now() + PARSING_MAX);
+    let mut goes_on = |_: &ParseState| match Instant::now() < until {
+        true => ControlFlow::Continue(()),
+        false => ControlFlow::Break(()),
+    };
+    let options = ParseOptions::new().progress_callback(&mut goes_on);
+    parser.parse_with_options(&mut |at, _| &script[at.min(script.len())..], None, Some(options))
 }
 
 /// The script with every byte replaced that is part of a word to a shell and not always to the grammar, so that places in

@@ -270,8 +270,13 @@ fn git(arguments: &[Word]) -> Vec<Inner> {
     for (at, word) in arguments.iter().enumerate() {
         let text = word.text();
         let next = || arguments.get(at + 1);
-        if text == "-c" {
-            found.extend(next().and_then(git_setting));
+        let attached = text.strip_prefix('-').filter(|cluster| !cluster.starts_with('-'));
+        match attached.and_then(|cluster| cluster.split_once('c')).map(|(_, attached)| attached) {
+            Some("") => found.extend(next().and_then(git_setting)),
+            Some(setting) if second == Some("clone") && setting.contains('=') => {
+                found.extend(git_setting(&Word::exact(setting)));
+            }
+            Some(_) | None => {}
         }
         if let Some(value) =
             text.split_once('=').filter(|(option, _)| is_exec(option)).map(|(_, value)| value)
@@ -333,6 +338,7 @@ fn git_setting(word: &Word) -> Option<Inner> {
 fn made_with(word: &Word) -> Option<Inner> {
     let (name, value) = word.text().split_once('=')?;
     let is_one_word = |text: &str| !text.contains(|c: char| c.is_whitespace() || ";|&<>".contains(c));
-    let is_plain = value.starts_with('-') || is_one_word(value);
+    let is_options = value.starts_with('-') && !value.contains([';', '|', '&', '<', '>', '`', '$', '\n']);
+    let is_plain = is_options || is_one_word(value);
     (!name.starts_with('-') && !is_plain).then(|| script(&Word::exact(value)))
 }

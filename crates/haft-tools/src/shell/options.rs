@@ -119,9 +119,11 @@ fn is_fed(command: &Command, by_dash: bool) -> bool {
     command.words.iter().skip(1).any(|word| {
         let text = word.text();
         let value = text.split_once('=').map_or("", |(_, value)| value);
-        let attached = text.get(2..).filter(|_| text.starts_with('-')).unwrap_or_default();
+        let cluster = text.strip_prefix('-').unwrap_or_default();
+        // Behind any of its letters.
+        let attached = cluster.char_indices().take(8).map(|(at, letter)| &cluster[at + letter.len_utf8()..]);
         let is_input = |name: &str| by_dash && name == "-" || is_input(name, &command.directories);
-        [text, value, attached].into_iter().any(is_input)
+        [text, value].into_iter().chain(attached).any(is_input)
     })
 }
 

@@ -9,7 +9,7 @@ use super::word::Word;
 const DANGEROUS: &[&str] = &[
     "PATH", "IFS", "ENV", "BASH_ENV", "BASH_XTRACEFD", "PS0", "PS1", "PS2", "PS4", "PROMPT_COMMAND", "SHELLOPTS",
     "BASHOPTS", "CDPATH", "GLOBIGNORE", "SHELL", "HOME", "TMPDIR", "PAGER", "MANPAGER", "EDITOR", "VISUAL", "BROWSER",
-    "LESS", "LESSOPEN", "LESSCLOSE", "GREP_OPTIONS", "MAKEFLAGS", "MAKEFILES", "CC", "CXX", "LD", "AR", "CFLAGS",
+    "LESS", "LESSOPEN", "LESSCLOSE", "GREP_OPTIONS", "MAKEFLAGS", "MAKEFILES", "CC", "CXX", "LD", "AR", "PIP_EDITOR", "LDLIBS", "LOADLIBES", "TARGET_ARCH", "CFLAGS",
     "LDFLAGS", "RUSTC", "RUSTC_WRAPPER", "RUSTFLAGS", "RUSTDOC", "CLASSPATH", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS",
     "NODE_OPTIONS", "NODE_PATH", "GOFLAGS", "TAR_OPTIONS", "RSYNC_RSH", "CVS_RSH", "SSH_ASKPASS", "SUDO_ASKPASS",
     "EXINIT", "VIMINIT", "FCEDIT", "GCONV_PATH", "LOCPATH", "TERMCAP", "TERMINFO", "TZDIR", "OPENSSL_CONF", "AWKPATH",
@@ -65,7 +65,7 @@ const COMMANDS: &[&str] = &[
     "GIT_EXTERNAL_DIFF", "GIT_ASKPASS", "GIT_PROXY_COMMAND", "CONFIG_SHELL", "MAKE", "AS", "CPP", "FC",
     "RUSTC_WORKSPACE_WRAPPER", "CCACHE_PREFIX", "CCACHE_COMPILER", "GH_PAGER", "GH_EDITOR", "GH_BROWSER", "BAT_PAGER",
     "DELTA_PAGER", "SYSTEMD_PAGER", "SYSTEMD_EDITOR", "KUBE_EDITOR", "HGEDITOR", "SVN_EDITOR", "SVN_SSH", "PSQL_EDITOR",
-    "PSQL_PAGER", "SUDO_EDITOR", "ACK_PAGER", "FZF_DEFAULT_COMMAND", "CMAKE_C_COMPILER_LAUNCHER", "CMAKE_CXX_COMPILER_LAUNCHER",
+    "PIP_EDITOR", "PSQL_PAGER", "SUDO_EDITOR", "ACK_PAGER", "FZF_DEFAULT_COMMAND", "CMAKE_C_COMPILER_LAUNCHER", "CMAKE_CXX_COMPILER_LAUNCHER",
 ];
 
 /// Variables of the shell that hold numbers: what they are set to is evaluated.
@@ -74,7 +74,10 @@ const NUMBERS: &[&str] = &["RANDOM", "SRANDOM", "HISTCMD", "OPTIND", "SECONDS", 
 /// Options that are harmless in a variable, but for these that name a program to run.
 const TELLING: &[(&str, &[&str])] = &[
     ("RUSTFLAGS RUSTDOCFLAGS", &["linker", "runtool"]),
-    ("CFLAGS CXXFLAGS CPPFLAGS LDFLAGS", &["-wrapper", "-fplugin", "-load"]),
+    (
+        "CFLAGS CXXFLAGS CPPFLAGS LDFLAGS LDLIBS LOADLIBES TARGET_ARCH",
+        &["-wrapper", "-fplugin", "-load", ";", "|", "&", "`", "$(", ">", "<", "\n"],
+    ),
     ("LESS", &["+"]),
     ("PYTEST_ADDOPTS", &["-p", "-c"]),
     ("MAVEN_OPTS GRADLE_OPTS JAVA_OPTS SBT_OPTS JDK_JAVA_OPTIONS", &["-XX", "-agent", "-javaagent"]),

@@ -7,7 +7,8 @@ mod heredoc;
 mod redirect;
 mod values;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
 use tree_sitter::Node;
@@ -63,6 +64,8 @@ pub(super) struct Walker<'s> {
     is_inner: bool,
     /// What the script puts into variables.
     values: Values,
+    /// How often numbers are put into variables that were asked about.
+    numbers: RefCell<HashMap<String, Option<usize>>>,
     /// Whether nothing else than what is seen is put into variables.
     are_values_seen: bool,
     found: Found,
@@ -91,6 +94,7 @@ impl<'s> Walker<'s> {
             is_expanded: false,
             is_inner,
             values: Values::new(),
+            numbers: RefCell::default(),
             are_values_seen: false,
             found: Found::default(),
         }

@@ -41,6 +41,8 @@ pub(super) fn wrapped(name: &str, wrapper: &'static Wrapper, arguments: &[Word])
             let words: Vec<Word> = given.into_iter().chain(rest.iter().cloned()).collect();
             found.push(match (name, words.first()) {
                 (_, None) => Inner::Opaque,
+                // It has escapes of its own, by which words are separated.
+                ("env", Some(first)) if first.text().contains('\\') => Inner::Opaque,
                 ("env", _) => joined(&words),
                 (_, Some(first)) => script(first),
             });
@@ -76,7 +78,9 @@ pub(super) fn wrapped(name: &str, wrapper: &'static Wrapper, arguments: &[Word])
             found.push(Inner::Words(rest[1..].to_vec()));
         }
     }
-    if !is_sure {
+    // What it writes may go to a command.
+    let is_piped = |word: &Word| word.text().contains(['|', '!']);
+    if !is_sure || name == "strace" && arguments.iter().any(is_piped) {
         found.push(Inner::Opaque);
     }
     found
@@ -118,7 +122,7 @@ impl Reading<'_> {
             Takes::Value => self.at += usize::from(value.is_none()),
             Takes::Nothing => {}
         }
-        if option == "--replace" {
+        if option.len() > 2 && "--replace".starts_with(option) {
             self.replaces = value.map(str::to_owned);
         }
         None
@@ -131,6 +135,10 @@ impl Reading<'_> {
         let cluster = &text[1..];
         for (at, letter) in cluster.char_indices() {
             let attached = &cluster[at + letter.len_utf8()..];
+            if letter == 'i' && self.wrapper.names.contains("xargs") && !attached.is_empty() {
+                self.replaces = Some(attached.to_owned());
+                return None;
+            }
             if letter.is_ascii_digit() {
                 continue;
             }

@@ -328,6 +328,8 @@ pub(super) const RUNNERS: &[&str] = &[
     "tclsh", "julia", "Rscript", "java", "npx", "pnpx", "bunx", "uvx", "pipx", "ssh", "awk", "gawk", "mawk", "su", "eval",
     "source", ".", "trap", "vi", "vim", "nvim", "emacs", "gdb", "lldb", "osascript", "tsx", "ts-node", "nix", "nix-shell",
     "dotnet", "jshell", "irb", "ghci", "iex", "expect", "wish", "R", "scala", "groovy", "elixir", "erl", "runghc",
+    "guile", "racket", "octave", "swipl", "ocaml", "sbcl", "ipython", "coffee", "qjs", "raku", "jruby", "micropython", "kotlin",
+    "gjs", "nawk",
 ];
 
 static BY_NAME: LazyLock<HashMap<&'static str, &'static Wrapper>> = LazyLock::new(|| {

@@ -111,6 +111,28 @@ pub(super) const DENIED: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "options that run something",
+        &[
+            r"env -S 'rm\_f'",
+            r"echo 'rm f' | xargs -i0 sh -c 0",
+            r"echo 'rm f' | xargs --repl=@ sh -c @",
+            r"strace -o '|rm f' true",
+            r"strace --output='!rm f' true",
+            r"make 'CFLAGS=-O2; rm f' x",
+            r"make -E 'a:;rm f'",
+            r"make -sf- <<< 'a:;rm f'",
+            r"CFLAGS='; rm f #' make x",
+            r"LDLIBS='; rm f' make x",
+            r"git clone -ccore.sshCommand='rm f' ssh://h/x y",
+            r"git clone -qc core.sshCommand='rm f' ssh://h/x y",
+            r"PIP_EDITOR=rm pip config edit",
+            r"pip config --editor rm edit",
+            r"zip -q -T -TT'rm {} #' x.zip f",
+            r"node --loader 'data:text/javascript,x' x.js",
+            r"node --experimental-loader=data:x x.js",
+        ],
+    ),
+    (
         "what the shell reads otherwise than its grammar",
         &[
             r"echo \ # `rm f`",

@@ -85,6 +85,16 @@ impl Walker<'_> {
 
     /// How often a script puts a number into a variable; nothing, if it may put something else into it.
     fn numbers_set(&self, name: &str) -> Option<usize> {
+        // The whole script is looked through for each, so not twice.
+        if let Some(known) = self.numbers.borrow().get(name) {
+            return *known;
+        }
+        let found = self.look_for_numbers(name);
+        self.numbers.borrow_mut().insert(name.to_owned(), found);
+        found
+    }
+
+    fn look_for_numbers(&self, name: &str) -> Option<usize> {
         // The shell itself sets this one.
         if name == "_" {
             return None;
@@ -267,9 +277,11 @@ impl Walker<'_> {
             let index = self.text(element).strip_prefix('[').and_then(|text| text.split(']').next());
             index.is_some_and(|index| !index.chars().all(|c| c.is_ascii_digit()))
         };
-        let declared = node.parent().filter(|parent| parent.kind() == "declaration_command");
-        let is_keyed = declared.is_some_and(|declared| self.is_keyed(declared));
-        if !is_keyed && value.is_some_and(|value| children(value).into_iter().any(is_evaluated)) {
+        let is_keyed = || {
+            let declared = node.parent().filter(|parent| parent.kind() == "declaration_command");
+            declared.is_some_and(|declared| self.is_keyed(declared))
+        };
+        if value.is_some_and(|value| children(value).into_iter().any(is_evaluated)) && !is_keyed() {
             self.evaluating(node, Sort::Arithmetic);
         }
         self.set(node, name, self.value(node));
