@@ -13,30 +13,55 @@ use haft_tools::{Confinement, OwnPrograms, Processes, ProfileName};
 use crate::exit::Failure;
 use crate::setting::Setting;
 
-/// Variables that make programs load or run something, that lead out of the sandbox, or that are haft's own.
+/// Variables that make programs load or run something, that lead out of the sandbox, or that are haft's own. Editors are
+/// among them: there is nobody to use one, and git without one says so at once.
 const WITHHELD: &[&str] = &[
     "BASHOPTS",
     "BASH_ENV",
     "CDPATH",
     "DBUS_SESSION_BUS_ADDRESS",
     "DISPLAY",
+    "EDITOR",
     "ENV",
+    "GCONV_PATH",
+    "GLIBC_TUNABLES",
     "GLOBIGNORE",
     "GPG_AGENT_INFO",
     "IFS",
     "PERL5OPT",
     "PROMPT_COMMAND",
     "PS4",
+    "PYTHONHOME",
     "PYTHONSTARTUP",
     "RUBYOPT",
     "SHELLOPTS",
     "SSH_AGENT_PID",
     "SSH_AUTH_SOCK",
+    "VISUAL",
     "WAYLAND_DISPLAY",
     "XAUTHORITY",
 ];
 /// The beginnings of the names of such variables.
 const WITHHELD_BEGINNINGS: &[&str] = &["BASH_FUNC_", "DYLD_", "GIT_", "HAFT_", "LD_", "OPENCODE_", "SUDO_"];
+
+/// Variables that begin so and run nothing: by them people say who they are.
+const LET_THROUGH: &[&str] = &[
+    "GIT_AUTHOR_DATE",
+    "GIT_AUTHOR_EMAIL",
+    "GIT_AUTHOR_NAME",
+    "GIT_COMMITTER_DATE",
+    "GIT_COMMITTER_EMAIL",
+    "GIT_COMMITTER_NAME",
+];
+
+/// Variables that hold options, which mostly set how much memory there is; and how those begin that load code.
+const LOADING: &[(&str, &[&str])] = &[
+    ("JAVA_TOOL_OPTIONS", OF_JAVA),
+    ("JDK_JAVA_OPTIONS", OF_JAVA),
+    ("NODE_OPTIONS", &["--require", "-r", "--import", "--loader", "--experimental-loader"]),
+    ("_JAVA_OPTIONS", OF_JAVA),
+];
+const OF_JAVA: &[&str] = &["-javaagent:", "-agentlib:", "-agentpath:"];
 
 /// There is no terminal and nobody to answer.
 const GIVEN: &[(&str, &str)] = &[
@@ -90,15 +115,25 @@ fn is_writable_beside_haft(setting: &Setting, processes: &Processes) -> bool {
 }
 
 fn environment(setting: &Setting) -> Vec<(OsString, OsString)> {
-    let is_withheld = |name: &str, value: &str| {
-        WITHHELD.contains(&name)
-            || WITHHELD_BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
-            || GIVEN.iter().any(|(given, _)| *given == name)
-            || is_secret_variable(name, value)
-    };
     let kept = setting.env.iter().filter(|(name, value)| !is_withheld(name, value));
     let kept = kept.map(|(name, value)| (name.into_owned().into(), value.into_owned().into()));
     kept.chain(GIVEN.iter().map(|(name, value)| ((*name).into(), (*value).into()))).collect()
+}
+
+fn is_withheld(name: &str, value: &str) -> bool {
+    let begins = || WITHHELD_BEGINNINGS.iter().any(|beginning| name.starts_with(beginning));
+    WITHHELD.contains(&name)
+        || (begins() && !LET_THROUGH.contains(&name))
+        || GIVEN.iter().any(|(given, _)| *given == name)
+        || loads_code(name, value)
+        || is_secret_variable(name, value)
+}
+
+/// Whether one of the options in a variable makes a program load code.
+fn loads_code(name: &str, value: &str) -> bool {
+    let Some((_, loading)) = LOADING.iter().find(|(variable, _)| *variable == name) else { return false };
+    let mut options = value.split(|letter: char| letter.is_whitespace() || matches!(letter, '"' | '\''));
+    options.any(|option| loading.iter().any(|beginning| option.starts_with(beginning)))
 }
 
 fn shell(setting: &Setting) -> Result<Option<PathBuf>, Failure> {
@@ -157,4 +192,45 @@ fn confinement(setting: &Setting) -> Result<Confinement, Failure> {
 /// The proxies that the environment names.
 pub(crate) fn proxies(setting: &Setting) -> Proxies {
     Proxies::from_env(|name| Some(setting.env.get(name)?.to_string_lossy().into_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_withheld;
+
+    #[test]
+    fn what_loads_code_is_withheld_and_what_only_sets_something_is_not() {
+        let withheld = [
+            ("EDITOR", "vi"),
+            ("VISUAL", "code --wait"),
+            ("GIT_EDITOR", "vi"),
+            ("GIT_AUTHOR_X", "x"),
+            ("GCONV_PATH", "/x"),
+            ("GLIBC_TUNABLES", "x=1"),
+            ("PYTHONHOME", "/x"),
+            ("NODE_OPTIONS", "--require ./x.js"),
+            ("NODE_OPTIONS", "--no-warnings -r ./x.js"),
+            ("NODE_OPTIONS", "\"--import=./x.js\""),
+            ("NODE_OPTIONS", "--experimental-loader=./x.js"),
+            ("JAVA_TOOL_OPTIONS", "-Xmx1g -javaagent:x.jar"),
+            ("_JAVA_OPTIONS", "-agentpath:/x.so"),
+            ("JDK_JAVA_OPTIONS", "'-agentlib:jdwp'"),
+        ];
+        let kept = [
+            ("GIT_AUTHOR_NAME", "A B"),
+            ("GIT_AUTHOR_EMAIL", "a@example.com"),
+            ("GIT_AUTHOR_DATE", "2020-01-01"),
+            ("GIT_COMMITTER_NAME", "A B"),
+            ("GIT_COMMITTER_EMAIL", "a@example.com"),
+            ("GIT_COMMITTER_DATE", "2020-01-01"),
+            ("NODE_OPTIONS", "--max-old-space-size=4096 --report-on-fatalerror"),
+            ("JAVA_TOOL_OPTIONS", "-Xmx1g -Dfile.encoding=UTF-8"),
+            ("PYTHONPATH", "src"),
+        ];
+        for (rows, expected) in [(&withheld[..], true), (&kept[..], false)] {
+            for (name, value) in rows {
+                assert_eq!(is_withheld(name, value), expected, "{name}={value}");
+            }
+        }
+    }
 }

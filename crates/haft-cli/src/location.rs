@@ -237,6 +237,12 @@ impl<'s> Location<'s> {
         }
     }
 
+    /// Whether something is kept that a call printed.
+    pub(crate) fn has_output(&self, call: &Call) -> Result<bool, Failure> {
+        let Some(store) = &self.store else { return Ok(false) };
+        Ok(store.output_of(&call.context.call)?.is_some())
+    }
+
     /// The call under the id it has on record: one that repeats an earlier call is that call.
     pub(crate) fn recorded_as(&self, mut call: Call) -> Result<Call, Failure> {
         if let (Some(store), Some(key)) = (&self.store, &call.provider_id) {

@@ -40,8 +40,16 @@ const OF_FILES: &[&str] = &[
     "read-only file system",
 ];
 /// What some shells put before a path that they do not quote.
-const BEFORE_PATHS: &[&str] =
-    &["cannot create ", "cannot open ", "can't create ", "can't open ", "open ", "mkdir ", "remove "];
+const BEFORE_PATHS: &[&str] = &[
+    "could not write config file ",
+    "cannot create ",
+    "cannot open ",
+    "can't create ",
+    "can't open ",
+    "open ",
+    "mkdir ",
+    "remove ",
+];
 const OF_NETWORK: &[&str] = &["Network is unreachable", "ENETUNREACH"];
 
 /// What stands before a host that could not be looked up.
@@ -53,6 +61,16 @@ const BEFORE_HOSTS: &[&str] = &[
     "unable to resolve host address ",
 ];
 const OF_NAMES: &[&str] = &["Temporary failure in name resolution", "Name or service not known"];
+/// What Python says of a host, be it reached or not.
+const OF_PYTHON: &str = "(host='";
+/// What it says besides where a host was not reached.
+const OF_FAILURES: &[&str] = &[
+    "name resolution",
+    "Name or service not known",
+    "Network is unreachable",
+    "Max retries",
+    "Failed to establish",
+];
 
 /// Reads refusals out of what a command printed. A guess: nothing may be granted because of it but what a person or a
 /// rule then grants.
@@ -73,7 +91,11 @@ pub fn refusals(output: &str, cwd: &Path) -> Vec<Refusal> {
 }
 
 fn host(line: &str) -> Option<Refusal> {
-    let rest = BEFORE_HOSTS.iter().find_map(|before| line.split_once(before)).map(|(_, rest)| rest)?;
+    let after = |before: &str| line.split_once(before).map(|(_, rest)| rest);
+    let is_failure = || OF_FAILURES.iter().any(|words| line.contains(words));
+    let of_python = || after(OF_PYTHON).filter(|_| is_failure());
+    let rest = BEFORE_HOSTS.iter().find_map(|before| after(before)).or_else(of_python)?;
+    let rest = rest.trim_start_matches(['‘', '\'', '"', '`', '“']);
     let host = rest.split(|letter: char| !(letter.is_alphanumeric() || ".-_".contains(letter))).next()?;
     host.contains('.').then(|| Refusal::Host(host.trim_end_matches('.').to_owned()))
 }
@@ -124,6 +146,18 @@ mod tests {
                 "npm error errno EAI_AGAIN getaddrinfo EAI_AGAIN registry.example.org",
                 host("registry.example.org"),
             ),
+            ("wget: unable to resolve host address ‘example.com’", host("example.com")),
+            ("wget: unable to resolve host address 'example.com'", host("example.com")),
+            (
+                "HTTPSConnectionPool(host='pypi.org', port=443): Max retries exceeded with url: /simple/x/",
+                host("pypi.org"),
+            ),
+            (
+                "WARNING: Retrying after connection broken by 'NewConnectionError(\"HTTPSConnection(host='pypi.org', \
+                 port=443): Failed to establish a new connection: [Errno 101] Network is unreachable\")'",
+                host("pypi.org"),
+            ),
+            ("DEBUG HTTPSConnectionPool(host='pypi.org', port=443): 200 OK", None),
             ("bash: connect: Network is unreachable", Some(Refusal::Network)),
             ("everything is fine", None),
             ("Permission denied", None),

@@ -5,8 +5,8 @@
 mod common;
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use haft_sandbox::{Level, Sandbox, SandboxError};
 
@@ -32,8 +32,12 @@ echo >>'{out}/starts'
 exec unshare -Ur sh -c '{forbid}; exec {real} "$@"' sh "$@"
 "#
         );
-        fs::write(&helper, script).unwrap();
-        fs::set_permissions(&helper, fs::Permissions::from_mode(0o755)).unwrap();
+        // Written by another process: what this one has open for writing while another test starts something, nobody can
+        // start.
+        let text = world.out.join("helper.txt");
+        fs::write(&text, script).unwrap();
+        let copied = Command::new("install").args(["-m", "755"]).args([&text, &helper]).status().unwrap();
+        assert!(copied.success());
         Counting { world, helper }
     }
 

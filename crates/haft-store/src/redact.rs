@@ -70,8 +70,9 @@ impl Redactor {
             let value = value.as_ref();
             let whole = Some(value).filter(|value| names::is_secret(name.as_ref(), value));
             // Shorter ones are too likely to stand in a text by chance.
-            let password = names::password_in(value).filter(|password| password.len() >= 8);
-            whole.into_iter().chain(password).flat_map(names::spellings).collect::<Vec<_>>()
+            let passwords = names::password_in(value).into_iter().chain(names::given_in(value));
+            let passwords = passwords.filter(|password| password.len() >= 8);
+            whole.into_iter().chain(passwords).flat_map(names::spellings).collect::<Vec<_>>()
         });
         Redactor::of_secrets(secrets)
     }
@@ -219,13 +220,14 @@ impl Known {
     }
 }
 
-/// Whether a variable holds a secret: by its name, because an address in it has a password, or because it can be nothing
-/// but a key. Without the address of their proxy, though, commands that may reach the network would not.
+/// Whether a variable holds a secret: by its name, because an address or a connection string in it has a password, or
+/// because it can be nothing but a key. Without the address of their proxy, though, commands that may reach the network would not.
 pub fn is_secret_variable(name: &str, value: &str) -> bool {
     let is_proxy = name.to_ascii_lowercase().ends_with("_proxy");
     names::is_secret(name, value)
         || (names::is_secret(name, "value of it") && !value.starts_with('/'))
         || (names::password_in(value).is_some() && !is_proxy)
+        || names::given_in(value).next().is_some()
         || !key_places(value).is_empty()
 }
 

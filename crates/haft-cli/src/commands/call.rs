@@ -96,6 +96,7 @@ enum Waited {
 async fn settle(turn: &Turn, call: Call, deadline: Option<Duration>) -> Result<Waited, Failure> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
+    let mut hangup = signal(SignalKind::hangup())?;
     let too_late = async {
         match deadline {
             Some(after) => tokio::time::sleep(after).await,
@@ -106,6 +107,7 @@ async fn settle(turn: &Turn, call: Call, deadline: Option<Duration>) -> Result<W
         outcome = turn.settle(call) => Waited::Settled(Box::new(outcome)),
         _ = interrupt.recv() => Waited::GaveUp(Exit::Interrupted),
         _ = terminate.recv() => Waited::GaveUp(Exit::Terminated),
+        _ = hangup.recv() => Waited::GaveUp(Exit::Terminated),
         () = too_late => Waited::GaveUp(Exit::Deadline),
     })
 }
@@ -144,18 +146,24 @@ async fn give_up(
     let terminal = setting.terminal;
     let closing = tokio::time::timeout(CLOSING_MAX, location.close_record());
     let (closed, ()) = tokio::join!(closing, location.let_stop());
+    let mut is_kept = false;
     if closed.is_err() {
         terminal.say("the record is busy; the next start will find the call and say what became of it");
         // Whoever gives up does not wait for the writer either.
         std::mem::forget(location);
     } else if let Some(Ended::Settled(settlement)) = location.ended(call)? {
         return report::report(setting, call, &Ok(*settlement), took);
+    } else {
+        is_kept = location.has_output(call)?;
     }
     let why = if exit == Exit::Deadline { "the deadline passed" } else { "interrupted" };
     let message = format!("{why}: {} was cancelled", call.name);
     match terminal.json {
         true => terminal.document(&report::cancelled(call, &message, took))?,
         false => terminal.say(&format!("{} ({})", haft::visible(&message), call.context.call)),
+    }
+    if is_kept {
+        terminal.say(&format!("what it printed until then: haft output {}", call.context.call));
     }
     Ok(exit)
 }

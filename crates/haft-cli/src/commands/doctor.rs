@@ -100,10 +100,10 @@ fn sandbox(setting: &Setting) -> Finding {
         Err(failure) => return Finding::new("sandbox", Err(failure)),
     };
     let configured = match setting.config.sandbox().profile {
-        Some("full-access" | "off") => "; switched off by the configuration",
+        Some("full-access" | "off") => "switched off by the configuration; this machine could: ",
         _ => "",
     };
-    Finding::said("sandbox", true, format!("{}{configured}", sandbox.report()))
+    Finding::said("sandbox", true, format!("{configured}{}", sandbox.report()))
 }
 
 /// What would run the code of plugins in the embedded engine.

@@ -175,6 +175,10 @@ fn show(store: &Store, terminal: Terminal, id: &str) -> Result<Exit, Failure> {
     for intent in &call.intents {
         terminal.line(&format!("{} {}", style.dim("file"), visible(&intent.path.to_string_lossy())))?;
     }
+    // What is recorded as a change and names no file was done by a command or by somebody else's code.
+    if call.row.acted && call.intents.is_empty() {
+        terminal.line(&style.dim("what it did to files cannot be undone by haft"))?;
+    }
     terminal.line(&style.dim("told"))?;
     terminal.foreign(&told(&call))?;
     if let Some(output) = &call.output {

@@ -40,11 +40,25 @@ fn a_command_reports_what_it_printed_and_how_it_ended() {
     assert_eq!(output(&done), format!("out\nerr\n{}\n{notes}", place.ws().display()));
     assert_eq!((&done["metadata"]["exit"], &done["metadata"]["truncated"]), (&json!(3), &json!(false)));
     assert_eq!(output(&bash(&place, "cat; kill -9 $$")).lines().last(), Some("</shell_metadata>"));
+    let shown = place.run(&["log", "show", done["call"].as_str().unwrap()]).out;
+    assert!(shown.contains("what it did to files cannot be undone by haft"), "{shown}");
 
     let binary = bash(&place, "head -c 1000 /dev/urandom; printf '\\0'");
     assert!(output(&binary).starts_with("(binary output, 1001 bytes, saved to: haft://output/"));
     let whole = place.command(&["output", binary["retained"]["id"].as_str().unwrap()]).output().unwrap();
     assert_eq!(whole.stdout.len(), 1001);
+}
+
+#[test]
+fn a_sandbox_that_is_switched_off_is_said_to_be_so_before_all_else() {
+    let place = Place::new();
+    for profile in ["off", "full-access"] {
+        place.global_config(&json!({ "sandbox": profile }).to_string());
+        let found = place.run(&["doctor"]).out;
+        let line = found.lines().find(|line| line.contains(" sandbox ")).unwrap();
+        let words = "sandbox  switched off by the configuration; this machine could: ";
+        assert!(line.contains(words), "{found}");
+    }
 }
 
 #[test]
@@ -149,6 +163,12 @@ fn the_kernel_refuses_what_was_not_granted() {
     place.file("net.sh", "exec 3<>/dev/tcp/127.0.0.1/9\n");
     let net = bash(&place, "bash net.sh");
     assert!(output(&net).contains("nreachable") || output(&net).contains("rror"), "{net}");
+    let fewer = "if it only talks to itself on 127.0.0.1, as tests do that start a server, network: [\"127.0.0.1\"] is enough";
+    let holds_hosts = place.run(&["doctor"]).out.contains("sandbox  namespaces");
+    assert_eq!(output(&net).contains(fewer), holds_hosts, "{net}");
+    let granted = json!({ "command": "bash net.sh", "network": ["127.0.0.1"] }).to_string();
+    let net = place.run(&["call", "bash", &granted, "--json", "--allow", "network"]).json();
+    assert!(!output(&net).contains("nreachable"), "nobody listens there: {net}");
 }
 
 #[test]

@@ -96,7 +96,7 @@ fn killed_at_any_moment_nothing_acknowledged_is_lost_and_no_file_is_torn() {
 fn an_interrupted_call_is_on_record_as_cancelled() {
     let place = Place::new();
     place.file(".env", "x");
-    for (signal, code) in [("-INT", 130), ("-TERM", 143)] {
+    for (signal, code) in [("-INT", 130), ("-TERM", 143), ("-HUP", 143)] {
         let child = place
             .command(&["call", "read", "filePath=.env", "--on-ask", "wait:60"])
             .stdout(Stdio::piped())
@@ -120,6 +120,19 @@ fn the_deadline_is_haft_s_own() {
     let ran = place.run(&["call", "read", "filePath=.env", "--on-ask", "wait:60", "--timeout", "0.3"]);
     assert_eq!(ran.code, 124, "{}", ran.err);
     assert_eq!(place.log().last().unwrap()["reason"], "cancelled");
+}
+
+#[test]
+fn what_a_command_printed_before_it_was_cancelled_is_kept() {
+    let place = Place::new();
+    for script in ["echo part; sleep 600", "seq 1 9000; echo part; sleep 600"] {
+        let ran = place.run(&["call", "bash", &format!("command={script}"), "--timeout", "2"]);
+        assert_eq!(ran.code, 124, "{}", ran.err);
+        assert!(ran.err.contains("what it printed until then: haft output cal_"), "{}", ran.err);
+        let call = place.log().last().unwrap()["call"].as_str().unwrap().to_owned();
+        let kept = place.run(&["output", &call]);
+        assert!(kept.out.ends_with("part\n"), "{}", kept.out);
+    }
 }
 
 #[test]

@@ -30,6 +30,7 @@ fn every_call_is_on_record_with_its_end() {
     let call = log[0]["call"].as_str().unwrap();
     let shown = place.run(&["log", "show", call]);
     assert!(shown.code == 0 && shown.out.contains("a.txt") && shown.out.contains("1: x"), "{}", shown.out);
+    assert!(!shown.out.contains("cannot be undone"), "it changed nothing: {}", shown.out);
 }
 
 #[test]

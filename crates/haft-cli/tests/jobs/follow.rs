@@ -83,6 +83,8 @@ fn what_takes_long_goes_on_in_the_background_if_that_is_configured() {
     let id = moved.structured["job"].as_str().unwrap();
     assert_eq!((&moved.structured["output"], &moved.structured["exit"]), (&json!("before\n"), &json!(null)));
     assert!(moved.text().contains(id) && moved.text().contains("goes on in the background"));
+    let listed = bench.completed("jobs", json!({ "action": "list" }));
+    assert!(listed.structured["jobs"][0]["age"].as_u64() >= Some(500), "{}", listed.structured);
     let why = bench.rejected("jobs", json!({ "action": "write", "id": id, "input": "x" }));
     assert!(why.contains("begun in the foreground"), "{why}");
     bench.completed("bash", json!({ "command": "touch go" }));

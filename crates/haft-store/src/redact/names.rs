@@ -10,14 +10,27 @@ const SECRET_BYTES_MIN: usize = 8;
 const LINE_BYTES_MIN: usize = 16;
 
 /// Values that are settings rather than secrets, long enough to be taken for one.
-const SETTINGS: &[&str] =
-    &["disabled", "required", "optional", "password", "production", "development", "keychain"];
+const SETTINGS: &[&str] = &[
+    "disabled",
+    "required",
+    "optional",
+    "password",
+    "production",
+    "development",
+    "keychain",
+    "usedevelopmentstorage=true",
+];
+
+/// What a connection string calls a password. Alone, it may be anything.
+const PASSWORDS: &[&str] = &["password", "pwd"];
+/// What it calls a key, which nothing else is called.
+const KEYS: &[&str] = &["accountkey", "sharedaccesskey", "sharedaccesssignature"];
 
 /// Whether a variable holds a secret that must not be written down.
 pub(super) fn is_secret(name: &str, value: &str) -> bool {
     let value = value.trim();
     value.len() >= SECRET_BYTES_MIN
-        && is_secret_variable_name(name)
+        && (is_secret_variable_name(name) || is_connection_name(name))
         && !SETTINGS.contains(&value.to_ascii_lowercase().as_str())
         && !(value.starts_with('/') && Path::new(value).exists())
 }
@@ -29,6 +42,24 @@ pub(super) fn password_in(value: &str) -> Option<&str> {
     let (user, _host) = authority.rsplit_once('@')?;
     let (_name, password) = user.split_once(':')?;
     (!password.is_empty()).then_some(password)
+}
+
+/// The passwords and keys in a connection string, as in `Server=db;User Id=me;Password=x`.
+pub(super) fn given_in(value: &str) -> impl Iterator<Item = &str> {
+    let is_several = value.contains(';');
+    value.split(';').filter_map(move |part| {
+        let (name, given) = part.split_once('=')?;
+        let (name, given) = (name.trim(), given.trim().trim_matches(['"', '\'']));
+        let is_among = |names: &[&str]| names.iter().any(|known| name.eq_ignore_ascii_case(known));
+        let is_secret = is_among(KEYS) || (is_several && is_among(PASSWORDS));
+        (is_secret && !given.is_empty()).then_some(given)
+    })
+}
+
+/// Whether a variable is a connection string by its name. It mostly holds a password, in whatever form.
+fn is_connection_name(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    ["CONNECTION_STRING", "CONNECTIONSTRING"].iter().any(|ending| name.ends_with(ending))
 }
 
 /// The ways in which a value may stand in a text: as it is, as JSON writes it, and its lines one by one.
@@ -69,6 +100,9 @@ mod tests {
             "AUTHTOKEN",
             "CANARY_7",
             "SECRET",
+            "AZURE_STORAGE_CONNECTION_STRING",
+            "db_connection_string",
+            "AppConnectionString",
         ] {
             assert!(is_secret(name, "value-of-it"), "{name}");
         }
@@ -93,6 +127,7 @@ mod tests {
             "AUTH_METHOD",
             "COMPASS",
             "PATTERN",
+            "CONNECTION_STRING_FORMAT",
         ] {
             assert!(!is_secret(name, "value-of-it"), "{name}");
         }
@@ -102,6 +137,7 @@ mod tests {
     fn values_that_are_no_secrets() {
         assert!(!is_secret("API_KEY", "short"));
         assert!(!is_secret("AUTH", "required"));
+        assert!(!is_secret("STORAGE_CONNECTION_STRING", "UseDevelopmentStorage=true"));
         assert!(!is_secret("GOOGLE_APPLICATION_CREDENTIALS", "/dev/null"));
         assert!(is_secret("AWS_SECRET_ACCESS_KEY", "/wJalrXUtnFEMI/K7MDENG/bPxRfiCY"));
     }

@@ -27,6 +27,15 @@ const KINDS: &[Kind] = &[
     Kind { begins: &["AKIA", "ASIA"], goes_on: r"[0-9A-Z]{16}\b" },
     Kind { begins: &["xoxa-", "xoxb-", "xoxp-", "xoxr-", "xoxs-"], goes_on: r"[A-Za-z0-9-]{10,}" },
     Kind { begins: &["AIza"], goes_on: r"[A-Za-z0-9_-]{30,}" },
+    // Stripe, with the secrets of its webhooks.
+    Kind { begins: &["sk_live_", "rk_live_", "sk_test_", "rk_test_"], goes_on: r"[A-Za-z0-9]{16,}" },
+    Kind { begins: &["whsec_"], goes_on: r"[A-Za-z0-9]{20,}" },
+    // npm; Hugging Face, Groq.
+    Kind { begins: &["npm_"], goes_on: r"[A-Za-z0-9]{36}\b" },
+    Kind { begins: &["hf_", "gsk_"], goes_on: r"[A-Za-z0-9]{30,}" },
+    // SendGrid, whose first part has 22 characters; DigitalOcean.
+    Kind { begins: &["SG."], goes_on: r"[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{16,}" },
+    Kind { begins: &["dop_v1_", "doo_v1_", "dor_v1_"], goes_on: r"[a-f0-9]{40,}" },
     // JSON Web Tokens, if their second part says so, too.
     Kind { begins: &["eyJ"], goes_on: r"[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)*" },
     Kind { begins: &["Bearer", "bearer"], goes_on: r"[ \t]+[A-Za-z0-9._~+/-]{16,}=*" },
@@ -59,7 +68,8 @@ impl Kind {
     fn expression(&self) -> String {
         // What begins with a letter begins a word: `task-…` holds no `sk-…`.
         let edge = if self.begins.iter().any(|begin| begin.starts_with('-')) { "" } else { r"\b" };
-        format!("{edge}(?:{}){}", self.begins.join("|"), self.goes_on)
+        let begins: Vec<String> = self.begins.iter().map(|begin| regex::escape(begin)).collect();
+        format!("{edge}(?:{}){}", begins.join("|"), self.goes_on)
     }
 }
 

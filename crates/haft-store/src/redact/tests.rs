@@ -22,6 +22,14 @@ fn what_looks_like_a_key_is_redacted() {
         "AKIAIOSFODNN7EXAMPLE".to_owned(),
         format!("xoxb-{long}"),
         format!("AIza{long}"),
+        format!("sk_live_{long}"),
+        format!("rk_test_{long}"),
+        format!("whsec_{long}"),
+        format!("npm_{long}"),
+        format!("hf_{long}"),
+        format!("gsk_{long}"),
+        format!("SG.A1b2C3d4E5f6G7h8I9j0_-.{long}"),
+        format!("dop_v1_{}", "0123456789abcdef".repeat(4)),
         "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U".to_owned(),
         format!("Bearer {long}="),
         "-----BEGIN RSA PRIVATE KEY-----\nMIIEow+/IBAAK=\nabc\n-----END RSA PRIVATE KEY-----".to_owned(),
@@ -46,6 +54,13 @@ fn ordinary_texts_stay_as_they_are() {
         "-----BEGIN CERTIFICATE-----\nMIIE\n-----END CERTIFICATE-----",
         "eyJust a word",
         "AKIA",
+        "disk_live_0123456789abcdef0123",
+        "sk_live_key_of_the_shop",
+        "npm_config_registry npm_0123456789",
+        "npm_0123456789abcdefghijklmnopqrstuvwxyz0",
+        "hf_hub_download self_0123456789abcdef0123456789abcdef",
+        "SG.description SGX0123456789abcdef01.0123456789abcdef01",
+        "dop_v1_readme",
         "ünïcödé ✓",
     ] {
         assert!(
@@ -144,6 +159,32 @@ fn a_password_in_an_address_is_a_secret() {
     let redactor =
         Redactor::from_env([("DATABASE_URL", address), ("HTTP_PROXY", "http://me:long-password@p:1")]);
     assert_eq!(redactor.redact("tried s3cret-pass and long-password"), "tried [redacted] and [redacted]");
+}
+
+#[test]
+fn a_password_in_a_connection_string_is_a_secret() {
+    for (value, secret) in [
+        ("Server=db;User Id=me;Password=s3cret-pass;Encrypt=true", "s3cret-pass"),
+        ("DRIVER={x};SERVER=db;UID=me;PWD='s3cret-pass'", "s3cret-pass"),
+        ("jdbc:sqlserver://db:1433;user=me;password=s3cret-pass", "s3cret-pass"),
+        ("DefaultEndpointsProtocol=https;AccountName=me;AccountKey=s3cretAndLong==", "s3cretAndLong=="),
+        ("Endpoint=sb://x/;SharedAccessKeyName=me;SharedAccessKey=s3cretAndLong=", "s3cretAndLong="),
+        ("AccountKey=s3cretAndLong==", "s3cretAndLong=="),
+    ] {
+        assert!(is_secret_variable("Database", value), "{value}");
+        let redactor = Redactor::from_env([("Database", value)]);
+        assert_eq!(
+            redactor.redact(&format!("tried <{secret}> on db")),
+            "tried <[redacted]> on db",
+            "{value}"
+        );
+    }
+    for harmless in
+        ["pwd=/home/me", "Server=db;Trusted_Connection=yes", "a;b;Password=;c", "password reset;x"]
+    {
+        assert!(!is_secret_variable("Database", harmless), "{harmless}");
+    }
+    assert!(is_secret_variable("DB_CONNECTION_STRING", "host=db"));
 }
 
 #[test]

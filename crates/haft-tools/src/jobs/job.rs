@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use haft::{Inbox, JobId, MessageId, Note, Part, SessionId, StoreError};
 
@@ -19,7 +19,6 @@ pub(crate) struct Job {
     session: SessionId,
     command: String,
     directory: PathBuf,
-    started: Instant,
     running: Running,
     is_killed: AtomicBool,
     inbox: Inbox,
@@ -45,12 +44,20 @@ pub(crate) enum JobState {
 impl Job {
     pub(super) fn new(id: JobId, running: Running, description: Description, inbox: Inbox) -> Job {
         let Description { session, command, directory } = description;
-        let (started, is_killed) = (Instant::now(), AtomicBool::new(false));
         let note = Note::new(vec![Part::synthetic(format!(
             "The background job {id} is gone: the process that ran it has ended. Start it again if it is needed:\n{command}"
         ))]);
         inbox.foresee(&session, &note);
-        Job { id, session, command, directory, started, running, is_killed, inbox, lost: note.id }
+        Job {
+            id,
+            session,
+            command,
+            directory,
+            running,
+            is_killed: AtomicBool::new(false),
+            inbox,
+            lost: note.id,
+        }
     }
 
     /// Takes note that the model knows how the job stands.
@@ -78,9 +85,9 @@ impl Job {
         &self.directory
     }
 
-    /// How long ago it was started.
+    /// How long ago its command was started, be it in the foreground.
     pub(crate) fn age(&self) -> Duration {
-        self.started.elapsed()
+        self.running.age()
     }
 
     pub(crate) fn is_running(&self) -> bool {

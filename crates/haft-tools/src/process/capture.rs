@@ -129,6 +129,25 @@ impl Capture {
         }
     }
 
+    /// Keeps what was printed though nobody is told of it any more. This blocks.
+    pub(super) fn keep(mut self) {
+        let begun = match (self.spool.take(), self.bytes) {
+            (Some(spool), _) => Ok(spool),
+            (None, 0) => return,
+            (None, _) => self.outputs.spool(&self.context).and_then(|mut spool| {
+                spool.write(&self.head)?;
+                Ok(spool)
+            }),
+        };
+        // Whoever dropped the call may be within a runtime, where nothing can be waited for.
+        let keep = move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().build().ok()?;
+            runtime.block_on(begun.ok()?.keep()).ok()
+        };
+        // What cannot be kept is lost with the call, as it would be anyway.
+        let _kept = std::thread::spawn(keep).join();
+    }
+
     /// What was printed. The whole is kept first where it is not all shown, or not as it came.
     pub(super) async fn finish(self) -> Result<Captured, StoreError> {
         let is_binary = is_binary(&self.head) || is_binary(&self.tail);

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use haft_sandbox::{Access, HostGrant, Level, Profile, Refusal, refusals};
+use haft_sandbox::{Access, HostGrant, Level, Network, Profile, Refusal, refusals};
 
 use super::Processes;
 use super::wishes::{NetworkWish, Wishes, protecting};
@@ -13,6 +13,9 @@ const PATHS_MAX: usize = 8;
 
 /// Where every command has files of its own, which are no use to grant.
 const OF_ITS_OWN: &[&str] = &["/dev", "/proc", "/run", "/sys"];
+
+/// All of the network is more than most need: tests start a server and talk to it.
+const TO_ITSELF: &str = "if it only talks to itself on 127.0.0.1, as tests do that start a server, network: [\"127.0.0.1\"] is enough";
 
 /// What a command ran with, by which its refusals are judged.
 #[derive(Debug, Clone)]
@@ -44,7 +47,7 @@ impl Reached {
             return Lacking::default();
         }
         let (mut certain, mut likely, mut notes) = (self.wishes.clone(), self.wishes.clone(), Vec::new());
-        let (mut is_certain, mut is_likely) = (false, false);
+        let (mut is_certain, mut is_likely, mut is_nameless) = (false, false, false);
         for host in refused.iter().filter_map(|host| HostGrant::parse(host).ok()) {
             notes.push(format!("refused by the sandbox: the host {host}"));
             is_certain |= add_host(&mut certain, host.clone());
@@ -77,6 +80,7 @@ impl Reached {
                 Refusal::Network => false,
             };
             is_likely |= is_known;
+            is_nameless |= refusal == Refusal::Network;
             notes.push(format!("probably refused by the sandbox: {refusal}"));
         }
         if is_likely {
@@ -84,6 +88,9 @@ impl Reached {
                 "if the command is to do that, call again with {}, and the user is asked",
                 likely.as_fields()
             ));
+        }
+        if is_nameless && self.profile.network == Network::Off && processes.sandbox().holds_hosts() {
+            notes.push(TO_ITSELF.to_owned());
         }
         Lacking { certain: is_certain.then_some(certain), notes }
     }

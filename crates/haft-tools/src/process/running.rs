@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ExitStatus};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use haft::StoreError;
 use haft_sandbox::{Removed, Watch};
@@ -74,6 +74,7 @@ pub(super) enum Source {
 /// Holds a command: when this is dropped, it is killed with everything it started, and gone.
 pub(crate) struct Running {
     shared: Arc<Shared>,
+    since: Instant,
     /// Ends with the thread that waits.
     gone: Mutex<mpsc::Receiver<()>>,
 }
@@ -141,7 +142,7 @@ impl Running {
                 aside();
             }
         });
-        let running = Running { shared: shared.clone(), gone: Mutex::new(gone) };
+        let running = Running { shared: shared.clone(), since: Instant::now(), gone: Mutex::new(gone) };
         waiter.map_err(RunError::Start)?;
         let listener = thread("haft-listen").spawn(move || {
             listen::listen(&printed, &mut teller, |bytes| shared.hear(bytes));
@@ -151,6 +152,11 @@ impl Running {
         });
         listener.map_err(RunError::Start)?;
         Ok(running)
+    }
+
+    /// How long ago it was started.
+    pub(crate) fn age(&self) -> Duration {
+        self.since.elapsed()
     }
 
     /// Waits for the end.
@@ -252,9 +258,18 @@ impl Running {
 const END_OF_TRANSMISSION: u8 = 4;
 
 impl Drop for Running {
+    /// Ends what is still running. What it printed and nobody has asked for is kept.
     fn drop(&mut self) {
+        let was_running = self.fate().is_none();
         self.shared.end();
         self.wait_until_gone();
+        if was_running {
+            let mut heard = lock(&self.shared.heard);
+            let next = heard.capture.renewed();
+            let capture = std::mem::replace(&mut heard.capture, next);
+            drop(heard);
+            capture.keep();
+        }
     }
 }
 

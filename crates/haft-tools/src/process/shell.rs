@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use super::Processes;
 
-/// Shells that read scripts as no other does.
-const FOREIGN: &[&str] = &["fish", "nu", "xonsh", "elvish", "pwsh"];
+/// Shells that read scripts as POSIX has it. Whoever has another one, or none (`nologin`), wrote no script for it.
+const KNOWN: &[&str] = &["ash", "bash", "dash", "ksh", "mksh", "oksh", "sh", "yash", "zsh"];
 
 impl Processes {
-    /// The configured shell, the person's own unless scripts would be foreign to it, bash, or sh.
+    /// The configured shell, the person's own if it is known to read scripts, bash, or sh.
     pub(super) fn shell(&self) -> Option<PathBuf> {
         let variable = |wanted: &str| {
             let found = self.environment.iter().find(|(name, _)| name == wanted);
@@ -27,8 +27,11 @@ impl Processes {
     }
 }
 
+/// Whether a shell is a known one, also by a name that says which version it is: `bash5`, `ksh93`, `zsh-5.9`.
 fn speaks(shell: &Path) -> bool {
-    shell.file_name().and_then(OsStr::to_str).is_some_and(|name| !FOREIGN.contains(&name))
+    let is_version = |letter: char| letter.is_ascii_digit() || matches!(letter, '.' | '-');
+    let name = shell.file_name().and_then(OsStr::to_str);
+    name.is_some_and(|name| KNOWN.contains(&name.trim_end_matches(is_version)))
 }
 
 /// Whether a path is absolute and leads to something that can be run.
@@ -36,4 +39,24 @@ pub(crate) fn is_program(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     path.is_absolute()
         && path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::speaks;
+
+    #[test]
+    fn only_shells_that_read_scripts_are_used() {
+        let known =
+            ["bash", "sh", "dash", "ash", "zsh", "ksh", "ksh93", "mksh", "oksh", "yash", "bash5", "zsh-5.9"];
+        let other =
+            ["nologin", "false", "true", "csh", "tcsh", "fish", "nu", "pwsh", "git-shell", "rbash", "", "5"];
+        for (names, expected) in [(&known, true), (&other, false)] {
+            for name in names {
+                assert_eq!(speaks(&Path::new("/bin").join(name)), expected, "{name}");
+            }
+        }
+    }
 }

@@ -185,7 +185,7 @@ impl Executor for JobsTool {
 pub(crate) fn no_jobs() -> ToolError {
     ToolError::failure(
         "nothing can run in the background here, because this haft ends with the call: \
-         run the command in the foreground with a timeout that is long enough, or in a conversation (haft run, haft mcp, haft serve)",
+         run the command in the foreground with a timeout that is long enough, or in a conversation (haft run)",
     )
 }
 

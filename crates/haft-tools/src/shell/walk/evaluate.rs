@@ -71,7 +71,7 @@ impl Walker<'_> {
     fn is_number(&self, name: &str) -> bool {
         let declares = || DECLARING.iter().any(|word| self.source.contains(word));
         self.are_values_seen
-            && !(self.is_inner && !self.is_set_first(name))
+            && (!self.is_inner || self.is_set_first(name))
             && self.numbers_set(name).is_some_and(|sets| sets > 0)
             && !declares()
     }
