@@ -4,6 +4,22 @@ pub(super) mod awk;
 
 use super::word::Word;
 
+/// Options of awk that take nothing.
+const ALONE: &[&str] = &[
+    "--posix",
+    "--traditional",
+    "--re-interval",
+    "--sandbox",
+    "--csv",
+    "--bignum",
+    "--characters-as-bytes",
+    "--non-decimal-data",
+    "--optimize",
+    "--use-lc-numeric",
+    "--version",
+    "--help",
+];
+
 /// Whether a command's program may do more than transform its input.
 pub(super) fn does_more(name: &str, arguments: &[Word]) -> bool {
     match name {
@@ -26,10 +42,14 @@ fn sed_scripts(arguments: &[Word]) -> Vec<&str> {
             }
             continue;
         };
-        if matches!(text, "-e" | "--expression") {
+        if text == "-e" || is_expression(text) {
             scripts.push(rest.next().and_then(Word::known).unwrap_or(UNKNOWN));
-        } else if let Some(script) = text.strip_prefix("--expression=") {
+        } else if let Some((_, script)) = text.split_once('=').filter(|(option, _)| is_expression(option)) {
             scripts.push(script);
+        } else if text == "--" {
+            // Behind it everything is an operand.
+            operand = operand.or_else(|| Some(rest.next()?.known().unwrap_or(UNKNOWN)));
+            break;
         } else if let Some((_, script)) = text.split_once('e').filter(|_| is_cluster(text)) {
             scripts.push(if script.is_empty() {
                 rest.next().and_then(Word::known).unwrap_or(UNKNOWN)
@@ -44,6 +64,11 @@ fn sed_scripts(arguments: &[Word]) -> Vec<&str> {
         scripts.extend(operand);
     }
     scripts
+}
+
+/// Whether an option brings a script, abbreviated or not.
+fn is_expression(option: &str) -> bool {
+    option.len() > 2 && "--expression".starts_with(option)
 }
 
 fn is_cluster(text: &str) -> bool {
@@ -109,13 +134,36 @@ fn past(text: &str, delimiter: char) -> Option<&str> {
             }
             '\n' => return None,
             c if c == delimiter => return Some(&text[at + c.len_utf8()..]),
-            '[' if text[at..].find(']').is_none_or(|end| text[at..at + end].contains(delimiter)) => {
-                return None;
+            '[' => {
+                let class = &text[at..at + class_length(&text[at..])?];
+                if class.contains(delimiter) || class.contains('\n') {
+                    return None;
+                }
+                // What stands in a class protects nothing and ends nothing.
+                let left = class.chars().count() - 2;
+                chars.nth(left);
             }
             _ => {}
         }
     }
     None
+}
+
+/// How long a class of characters is, with its brackets. A bracket that stands first in it is one of them.
+fn class_length(text: &str) -> Option<usize> {
+    let behind = text.strip_prefix('[')?;
+    let behind = behind.strip_prefix('^').unwrap_or(behind);
+    let mut rest = behind.strip_prefix(']').unwrap_or(behind);
+    loop {
+        let next = rest.find([']', '['])?;
+        let at = &rest[next..];
+        let kind = [":", ".", "="].into_iter().find(|kind| at[1..].starts_with(kind));
+        rest = match (at.as_bytes()[0], kind) {
+            (b']', _) => return Some(text.len() - at.len() + 1),
+            (_, Some(kind)) => at[2..].split_once(&format!("{kind}]"))?.1,
+            (_, None) => &at[1..],
+        };
+    }
 }
 
 /// A program that calls, pipes, redirects, reads or loads does more; one that is not known may.
@@ -128,6 +176,11 @@ fn awk_does_more(arguments: &[Word]) -> bool {
                 rest.next();
             }
             "--" => return rest.next().is_some_and(program_does_more),
+            // What others take is not known, so neither is which word is the program.
+            _ if text.starts_with("--") && !text.contains('=') && !ALONE.contains(&text) => return true,
+            _ if is_cluster(text) && text.len() > 2 && !text.starts_with("-F") && !text.starts_with("-v") => {
+                return true;
+            }
             _ if text.starts_with('-') => {}
             _ => return program_does_more(word),
         }
