@@ -132,7 +132,7 @@ impl Bench {
         copy(Path::new("/bin/true"), place.outside().join("ws/pd"));
         if rustix::process::geteuid().is_root() {
             let (nobody, outside) = (format!("{NOBODY}:{NOBODY}"), place.outside());
-            let given = Command::new("chown").args(["-R", &nobody]).arg(&outside).status().unwrap();
+            let given = Command::new("chown").args(["-R", &nobody]).arg(outside).status().unwrap();
             assert!(given.success());
         }
         Bench { place, workspace, programs }
