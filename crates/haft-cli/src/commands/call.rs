@@ -94,12 +94,19 @@ enum Waited {
 
 /// Waits for the call, for a signal, or for the deadline, whichever comes first. What loses is dropped.
 async fn settle(turn: &Turn, call: Call, deadline: Option<Duration>) -> Result<Waited, Failure> {
+    let is_hangup_ignored = is_hangup_ignored();
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
-    let mut hangup = signal(SignalKind::hangup())?;
+    let mut hangup = signal(SignalKind::hangup()).ok().filter(|_| !is_hangup_ignored);
     let too_late = async {
         match deadline {
             Some(after) => tokio::time::sleep(after).await,
+            None => std::future::pending().await,
+        }
+    };
+    let hung_up = async {
+        match &mut hangup {
+            Some(hangup) => drop(hangup.recv().await),
             None => std::future::pending().await,
         }
     };
@@ -107,9 +114,18 @@ async fn settle(turn: &Turn, call: Call, deadline: Option<Duration>) -> Result<W
         outcome = turn.settle(call) => Waited::Settled(Box::new(outcome)),
         _ = interrupt.recv() => Waited::GaveUp(Exit::Interrupted),
         _ = terminate.recv() => Waited::GaveUp(Exit::Terminated),
-        _ = hangup.recv() => Waited::GaveUp(Exit::Terminated),
+        () = hung_up => Waited::GaveUp(Exit::Terminated),
         () = too_late => Waited::GaveUp(Exit::Deadline),
     })
+}
+
+/// Whether whoever started this wants it to outlive the terminal, as `nohup` does.
+fn is_hangup_ignored() -> bool {
+    const HANGUP: u64 = 1;
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    ignored.is_some_and(|mask| mask & HANGUP != 0)
 }
 
 /// Says what happens, as it happens.

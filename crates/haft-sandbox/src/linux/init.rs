@@ -9,7 +9,7 @@ use rustix::process::{DumpableBehavior, Pid, Signal, WaitOptions, kill_process_g
 use rustix::process::{set_dumpable_behavior, set_parent_process_death_signal};
 
 use super::limits::Counted;
-use super::linger::linger;
+use super::linger::{ENDING, linger};
 use super::sys::{self, Forked, Signals};
 use super::told::Told;
 use super::view::{self, Surroundings};
@@ -74,7 +74,7 @@ pub(super) fn reap(command: Pid, signals: &Signals) -> u64 {
     let mut is_asked = false;
     while let Ok(signal) = signals.next() {
         if signal != libc::SIGCHLD {
-            is_asked = true;
+            is_asked |= ENDING.contains(&signal);
             if let Some(signal) = Signal::from_named_raw(signal) {
                 kill_process_group(command, signal).ok();
             }

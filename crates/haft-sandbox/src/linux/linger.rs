@@ -8,6 +8,9 @@ use rustix::process::{WaitOptions, wait};
 
 use super::sys::Signals;
 
+/// Signals by which a command is asked to end, with all that it has started.
+pub(super) const ENDING: [i32; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT];
+
 /// So long it may take. Most of it needs a few milliseconds, and what wants to stay for good is ended.
 const LINGERING_MAX: Duration = Duration::from_millis(200);
 
@@ -17,6 +20,9 @@ pub(super) fn linger(signals: &Signals) {
     while is_any_left() {
         let left = until.saturating_duration_since(Instant::now());
         let Ok(left) = Timespec::try_from(left) else { return };
+        if Instant::now() >= until {
+            return;
+        }
         let mut fds = [PollFd::new(signals, PollFlags::IN)];
         let ready = rustix::io::retry_on_intr(|| poll(&mut fds, Some(&left)));
         let is_child = || signals.next().is_ok_and(|signal| signal == libc::SIGCHLD);

@@ -16,7 +16,7 @@ use rustix::process::{Pid, Signal, WaitOptions, kill_process, kill_process_group
 
 use super::bubblewrap::Wrapping;
 use super::guard::{Guard, Look};
-use super::linger::linger;
+use super::linger::{ENDING, linger};
 use super::memory::{self, Group};
 use super::proxy::Proxy;
 use super::sys::{self, Forked, Signals};
@@ -231,7 +231,7 @@ fn watch(head: &Head, guard: &Guard, channel: &UnixStream, signals: &Signals) ->
         }
         let signal = signals.next()?;
         if signal != libc::SIGCHLD {
-            is_asked = true;
+            is_asked |= ENDING.contains(&signal);
             pass_on(head, signal);
             continue;
         }

@@ -1,11 +1,15 @@
 //! What a command prints: all of it while it is small, both ends and a spool of the whole when it is not.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use haft::preview::{Amount, Budget, Limit};
 use haft::{Output, OutputStore, Spool, StoreError, ToolContext, hint};
 
 use super::screen;
+
+/// Whoever gives a call up does not wait longer for what it printed to be kept.
+const KEEPING_MAX: Duration = Duration::from_millis(500);
 
 /// Listens to a command, in bounded memory.
 pub(super) struct Capture {
@@ -140,12 +144,16 @@ impl Capture {
             }),
         };
         // Whoever dropped the call may be within a runtime, where nothing can be waited for.
+        let (done, kept) = std::sync::mpsc::channel::<()>();
         let keep = move || {
+            let _done = done;
             let runtime = tokio::runtime::Builder::new_current_thread().build().ok()?;
             runtime.block_on(begun.ok()?.keep()).ok()
         };
-        // What cannot be kept is lost with the call, as it would be anyway.
-        let _kept = std::thread::spawn(keep).join();
+        // What cannot be kept in time is lost with the call, as it would be anyway.
+        if std::thread::Builder::new().name("haft-keep".to_owned()).spawn(keep).is_ok() {
+            let _kept = kept.recv_timeout(KEEPING_MAX);
+        }
     }
 
     /// What was printed. The whole is kept first where it is not all shown, or not as it came.

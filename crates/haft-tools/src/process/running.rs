@@ -260,14 +260,14 @@ const END_OF_TRANSMISSION: u8 = 4;
 impl Drop for Running {
     /// Ends what is still running. What it printed and nobody has asked for is kept.
     fn drop(&mut self) {
-        let was_running = self.fate().is_none();
         self.shared.end();
         self.wait_until_gone();
-        if was_running {
-            let mut heard = lock(&self.shared.heard);
-            let next = heard.capture.renewed();
-            let capture = std::mem::replace(&mut heard.capture, next);
-            drop(heard);
+        let mut heard = lock(&self.shared.heard);
+        let next = heard.capture.renewed();
+        let capture = std::mem::replace(&mut heard.capture, next);
+        let is_lost = heard.is_lost;
+        drop(heard);
+        if !is_lost {
             capture.keep();
         }
     }

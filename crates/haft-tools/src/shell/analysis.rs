@@ -86,6 +86,7 @@ fn read(
         judge(command);
         taints.iter().for_each(|why| command.because(*why));
     }
+    options::mark_given(script, &mut commands);
     let mut all = Vec::with_capacity(commands.len());
     for command in commands {
         follow(command, surroundings, depth, budget, &mut all);
@@ -118,7 +119,9 @@ fn recalls(command: &Command) -> bool {
         Some(text) => text == "histexpand" || text.starts_with('-') && text.contains('H'),
         None => true,
     };
-    command.name() == Some("set") && command.words.iter().skip(1).any(is_so)
+    // What stands behind two dashes is no option.
+    let mut options = command.words.iter().skip(1).take_while(|word| word.text() != "--");
+    matches!(command.name(), Some("set" | "shopt")) && options.any(is_so)
 }
 
 /// A script that could not be read: what was found in it still counts where something is denied.

@@ -57,7 +57,7 @@ fn named_variables(name: &str, arguments: &[Word]) -> Vec<Word> {
         matches!(name, "test" | "[") && arguments.len().saturating_sub(first + usize::from(name == "[")) == 2;
     if let [option, value, ..] = &arguments[first.min(arguments.len())..]
         && option.known().is_none()
-        && option.text().is_empty()
+        && (option.text().is_empty() || option.text().starts_with('-'))
         && (is_unary || name == "printf")
     {
         named.push(value.clone());

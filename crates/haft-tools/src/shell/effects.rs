@@ -123,8 +123,6 @@ pub(super) const READING: &[&str] = &[
     "sha384sum",
     "shasum",
 ];
-/// So many letters of a cluster are looked behind for a path.
-const LETTERS_MAX: usize = 8;
 /// Commands that are there to change what their words name.
 #[rustfmt::skip]
 pub(super) const CHANGING: &[&str] = &[
@@ -204,7 +202,7 @@ fn arguments(command: &Command, found: &mut Vec<FileEffect>, left: &mut usize) {
         }
     }
     for (at, word) in operands(name, words) {
-        if unchanged.contains(&at) {
+        if unchanged.contains(&at) || separates(name, word.text()) {
             continue;
         }
         let named = || std::iter::once(word).chain(word.alternatives()).flat_map(paths).collect();
@@ -213,6 +211,18 @@ fn arguments(command: &Command, found: &mut Vec<FileEffect>, left: &mut usize) {
         }
         add_matches(found, command, word, touch, left);
     }
+}
+
+/// Whether a word is an option with a slash that separates something.
+fn separates(name: &str, text: &str) -> bool {
+    let option = match name {
+        "cut" | "paste" | "xargs" | "read" => "-d/",
+        "sort" | "join" => "-t/",
+        "awk" | "gawk" | "mawk" | "nawk" => "-F/",
+        "column" | "seq" => "-s/",
+        _ => return false,
+    };
+    text == option
 }
 
 /// Whether a command may touch files that nothing in it names.
@@ -279,11 +289,12 @@ fn paths(word: &Word) -> Vec<String> {
         part.starts_with(['/', '~']) || part.starts_with("./") || part.starts_with("../") || part == ".."
     };
     let value = text.split_once('=').map(|(_, value)| value);
-    // A lone slash behind a letter is what separates something.
-    let is_path = |rest: &&str| rest.len() > 1 && (looks_like_one(rest) || rest.starts_with('.'));
     let cluster = text.strip_prefix('-').filter(|rest| !rest.starts_with('-')).unwrap_or_default();
-    let ends = cluster.char_indices().map(|(at, letter)| at + letter.len_utf8()).take(LETTERS_MAX);
-    let attached = ends.map(|end| &cluster[end..]).find(is_path);
+    let behind = |letters: usize| cluster.char_indices().nth(letters).map(|(at, _)| &cluster[at..]);
+    let first = behind(1).filter(|rest| looks_like_one(rest) || rest.starts_with('.') && rest.len() > 1);
+    // Behind a second letter stands no program of sed, and no word is so short.
+    let is_cluster = cluster.chars().take(2).all(|c| c.is_ascii_alphabetic()) && !cluster.starts_with("es");
+    let attached = first.or_else(|| behind(2).filter(|rest| is_cluster && looks_like_one(rest)));
     // What a form is filled with.
     let filled = text.split_once("=<").map(|(_, file)| file.split(';').next().unwrap_or(file));
     let filled = filled.filter(|file| looks_like_one(file));

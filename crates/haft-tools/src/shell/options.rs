@@ -1,6 +1,6 @@
 //! Finds the options of a command that execute or write.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
@@ -11,7 +11,7 @@ use super::interpreters::own;
 use super::programs;
 use super::walk::lexical;
 use super::word::{Certainty, Word};
-use super::wrappers::is_interpreter;
+use super::wrappers::{is_interpreter, wrapper_of};
 
 /// Options of git that take the next word, before its subcommand.
 const GIT_VALUES: &[&str] =
@@ -77,8 +77,11 @@ pub(super) fn judge(command: &mut Command) {
     }
     // Braces in the value of an option make no other of it.
     let is_value = |word: &Word| is_dashed(word) && word.beginning().contains('=');
-    if arguments.iter().any(|word| !is_value(word) && word.alternatives().iter().any(is_dashed))
-        || has_any && arguments.iter().any(is_option_perhaps)
+    let takes_options =
+        has_any || matches!(name.as_str(), "printf" | "test" | "[") || wrapper_of(&name).is_some();
+    let becomes_option = |word: &Word| !is_value(word) && word.alternatives().iter().any(is_dashed);
+    if takes_options && arguments.iter().any(becomes_option)
+        || has_any && arguments.iter().any(|word| is_option_perhaps(&name, word))
     {
         reasons.push(Why::Dynamic);
         is_opaque = true;
@@ -96,10 +99,44 @@ fn is_dashed(word: &Word) -> bool {
 
 /// Whether a word becomes an option when the script runs, by the names that are there or by what the script itself put into
 /// a variable.
-fn is_option_perhaps(word: &Word) -> bool {
+fn is_option_perhaps(name: &str, word: &Word) -> bool {
     let is_matched = matches!(word.certainty(), Certainty::Glob(_)) && is_dashed(word);
-    let has_option = |value: &Word| is_dashed(value) || value.text().contains(" -");
-    is_matched || word.values().iter().any(has_option)
+    let runs = |value: &Word| {
+        let parts: Vec<Word> = value.text().split_whitespace().map(Word::exact).collect();
+        running_options(name).any(|option| is_given(option, name, &parts, 0))
+    };
+    is_matched || word.values().iter().any(runs)
+}
+
+/// The options by which a command runs something.
+fn running_options(name: &str) -> impl Iterator<Item = &'static str> {
+    let rows = TABLE.get(name).into_iter().flatten();
+    let rows = rows.filter(|row| matches!(row.does, Does::Wraps | Does::Runs));
+    rows.flat_map(|row| row.options.split(' ')).filter(|option| option.starts_with('-') && *option != "-")
+}
+
+/// Marks commands that are given words which nobody knows, where the script has an option elsewhere by which they would
+/// run something: it may come to be among those words.
+pub(super) fn mark_given(script: &str, commands: &mut [Command]) {
+    const BYTES_MIN: usize = 4;
+    let is_open = |word: &Word| word.known().is_none() && (word.text().is_empty() || is_dashed(word));
+    let names: HashSet<String> = commands
+        .iter()
+        .filter(|command| command.words.iter().skip(1).any(is_open))
+        .filter_map(|command| command.name().map(str::to_owned))
+        .collect();
+    for name in names {
+        let has_elsewhere = |option: &str| {
+            let own = commands.iter().filter(|command| command.name() == Some(&name));
+            let told = own.flat_map(|command| &command.tokens).filter(|token| token.contains(option)).count();
+            option.len() >= BYTES_MIN && script.matches(option).count() > told
+        };
+        if running_options(&name).any(has_elsewhere) {
+            let own = commands.iter_mut().filter(|command| command.name() == Some(&name));
+            own.filter(|command| command.words.iter().skip(1).any(is_open))
+                .for_each(|command| command.is_opaque = true);
+        }
+    }
 }
 
 /// Whether the code that an interpreter is to run is the output of another command. To awk an operand is no code.

@@ -322,9 +322,6 @@ impl<'s> Walker<'s> {
             command.tokens.push(self.between(group[0].start_byte(), end(&group)).to_owned());
             command.words.push(self.word(&group));
         }
-        if self.may_be_any(&command) {
-            command.is_opaque = true;
-        }
         if command.name().is_some_and(takes_flags) {
             let inherited = (1..command.tokens.len()).filter(|at| self.is_inherited(&command.tokens[*at]));
             command.inherited = inherited.collect();

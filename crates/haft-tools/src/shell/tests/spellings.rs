@@ -94,6 +94,15 @@ pub(super) const DENIED: &[(&str, &[&str])] = &[
     (
         "words that become options",
         &[
+            r#"set . -name f -exec rm {} + ; find "$@""#,
+            r#"set  -- . -exec rm {} \; ; find "$@""#,
+            r"set -- -exec; find . $1 rm {} \;",
+            r"f() { find . $1 rm {} \; ; }; f -exec",
+            r#"a=(. -name f -exec rm {} +); find "${a[@]}""#,
+            r"read x <<< -exec; find . $x rm {} \;",
+            r"printf -v x -- -exec; find . $x rm {} \;",
+            r#"printf -$x 'a[$(rm x)]' y"#,
+            "shopt -so history histexpand\n: \"a;rm f\"\necho \"!!:1\"",
             r#"eval -- 'trap "r\\m f" EXIT'"#,
             r#"x=/dev/stdin; . -- "$x" <<< 'rm f'"#,
             r#"x=-exec; find . -maxdepth 0 "$x" rm {} \;"#,

@@ -18,8 +18,10 @@ impl Walker<'_> {
         let is_below_another = before.strip_suffix('\n').map(str::len) == Some(self.comment_end);
         self.comment_end = node.end_byte();
         // An index goes on until it is closed, whatever stands in it.
-        let may_be_index =
-            around.kind() == ARRAY && self.between(around.start_byte(), node.start_byte()).contains('[');
+        let may_be_index = around.kind() == ARRAY && {
+            let array = self.between(around.start_byte(), node.start_byte());
+            array.match_indices('[').any(|(at, _)| array[..at].ends_with(['(', ' ', '\t', '\n']))
+        };
         if may_be_index || !is_below_another && !ends_word(before) {
             self.overlook(self.text(node));
         }

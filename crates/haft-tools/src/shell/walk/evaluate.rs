@@ -7,7 +7,6 @@ use super::decode::{Words, adjoin};
 use super::{Walker, children};
 use crate::shell::builtins::{EVALUATING, evaluates_index};
 use crate::shell::command::{Command, Sort, Why};
-use crate::shell::operands::TEXT;
 use crate::shell::variables;
 use crate::shell::word::Word;
 
@@ -300,13 +299,6 @@ impl Walker<'_> {
         if ["$(", "${", "$[", "`", "<(", ">("].iter().any(|begins| text.contains(begins)) {
             self.overlook(text);
         }
-    }
-
-    /// Whether a command is given what the script itself has put where its arguments are, which may be options.
-    pub(super) fn may_be_any(&self, command: &Command) -> bool {
-        let takes = |token: &String| ["$@", "$*", "${@", "${*"].iter().any(|all| token.contains(all));
-        let is_given = || self.source.contains("set -") && command.tokens.iter().skip(1).any(takes);
-        !command.name().is_some_and(|name| TEXT.contains(&name)) && is_given()
     }
 
     /// A loop sets its variable to each of its words.

@@ -18,7 +18,7 @@ impl Walker<'_> {
         let ends_alike = delimiter(self.text(*start)).is_some_and(|delimiter| {
             // The grammar may leave the beginning of the first line to nobody.
             let from = self.between(0, lines).rfind('\n').map_or(0, |at| at + 1);
-            let rest = self.between(from, self.source.len());
+            let rest = self.between(from, end.end_byte());
             first_end(rest, delimiter, is_indented).map(|at| from + at) == Some(end.end_byte())
         });
         if !ends_alike {
