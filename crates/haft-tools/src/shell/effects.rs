@@ -216,7 +216,7 @@ fn arguments(command: &Command, found: &mut Vec<FileEffect>, left: &mut usize) {
 /// Whether a word is an option with a slash that separates something.
 fn separates(name: &str, text: &str) -> bool {
     let option = match name {
-        "cut" | "paste" | "xargs" | "read" => "-d/",
+        "cut" | "paste" | "xargs" => "-d/",
         "sort" | "join" => "-t/",
         "awk" | "gawk" | "mawk" | "nawk" => "-F/",
         "column" | "seq" => "-s/",
