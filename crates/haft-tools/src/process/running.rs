@@ -100,6 +100,14 @@ struct Heard {
     is_lost: bool,
 }
 
+impl Heard {
+    /// What was heard since this was last asked for.
+    fn take(&mut self) -> Capture {
+        let next = self.capture.renewed();
+        std::mem::replace(&mut self.capture, next)
+    }
+}
+
 /// The parts of a command that has just been started.
 pub(super) struct Started {
     pub(super) child: Child,
@@ -177,8 +185,7 @@ impl Running {
     pub(crate) async fn heard(&self) -> Result<Captured, StoreError> {
         let taken = {
             let mut heard = lock(&self.shared.heard);
-            let next = heard.capture.renewed();
-            let capture = std::mem::replace(&mut heard.capture, next);
+            let capture = heard.take();
             heard.failure.take().map_or(Ok(capture), Err)
         };
         taken?.finish().await
@@ -262,11 +269,10 @@ impl Drop for Running {
     fn drop(&mut self) {
         self.shared.end();
         self.wait_until_gone();
-        let mut heard = lock(&self.shared.heard);
-        let next = heard.capture.renewed();
-        let capture = std::mem::replace(&mut heard.capture, next);
-        let is_lost = heard.is_lost;
-        drop(heard);
+        let (capture, is_lost) = {
+            let mut heard = lock(&self.shared.heard);
+            (heard.take(), heard.is_lost)
+        };
         if !is_lost {
             capture.keep();
         }

@@ -49,19 +49,8 @@ fn named_variables(name: &str, arguments: &[Word]) -> Vec<Word> {
     else {
         return Vec::new();
     };
-    let mut named = Vec::new();
+    let mut named: Vec<Word> = named_perhaps(name, arguments).cloned().into_iter().collect();
     let mut rest = arguments.iter();
-    // A word that is not known may be the option before a name.
-    let first = arguments.iter().position(|word| word.text() != "!").unwrap_or(0);
-    let is_unary =
-        matches!(name, "test" | "[") && arguments.len().saturating_sub(first + usize::from(name == "[")) == 2;
-    if let [option, value, ..] = &arguments[first.min(arguments.len())..]
-        && option.known().is_none()
-        && (option.text().is_empty() || option.text().starts_with('-'))
-        && (is_unary || name == "printf")
-    {
-        named.push(value.clone());
-    }
     while let Some(word) = rest.next() {
         let Some(cluster) = word.text().strip_prefix('-').filter(|cluster| !cluster.is_empty()) else {
             named.extend(Some(word.clone()).filter(|_| *takes_operands));
@@ -77,6 +66,23 @@ fn named_variables(name: &str, arguments: &[Word]) -> Vec<Word> {
         named.extend(value.filter(|_| naming.contains(letter)));
     }
     named
+}
+
+/// The word that names a variable if the one before it, which is not known, is an option.
+fn named_perhaps<'w>(name: &str, arguments: &'w [Word]) -> Option<&'w Word> {
+    let is_test = matches!(name, "test" | "[");
+    let closing = usize::from(name == "[");
+    let arguments = arguments.get(..arguments.len().checked_sub(closing)?)?;
+    let [option, value, rest @ ..] = (match arguments {
+        [negation, behind @ ..] if is_test && negation.text() == "!" => behind,
+        all => all,
+    }) else {
+        return None;
+    };
+    // With more words a test compares.
+    let takes_one = is_test && rest.is_empty() || name == "printf";
+    let is_open = option.known().is_none() && (option.text().is_empty() || option.text().starts_with('-'));
+    (takes_one && is_open).then_some(value)
 }
 
 /// Whether to name a variable so evaluates a text, or sets what is evaluated later.

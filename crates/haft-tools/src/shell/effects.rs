@@ -317,6 +317,7 @@ fn add_matches(found: &mut Vec<FileEffect>, command: &Command, word: &Word, touc
         for directory in &command.directories {
             let paths = match matches(directory, one.text(), false, left) {
                 Matches::All(paths) => paths,
+                // The worst that may be among them.
                 Matches::TooMany => vec![directory.join(".git")],
             };
             found.extend(paths.into_iter().map(|path| FileEffect { path, touch }));

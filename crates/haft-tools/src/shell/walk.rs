@@ -4,6 +4,7 @@ mod comments;
 mod decode;
 mod evaluate;
 mod heredoc;
+mod numbers;
 mod redirect;
 mod values;
 

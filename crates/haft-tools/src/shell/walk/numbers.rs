@@ -1,0 +1,90 @@
+//! Variables that can hold nothing but numbers: arithmetic with them evaluates nothing else.
+
+use super::Walker;
+
+/// What puts something into a variable without an assignment that could be seen.
+const SETTING: &[&str] = &["read", "mapfile", "printf", "eval", "getopts", "let", "source"];
+/// What may give a variable a value or a kind in ways that are not looked at here.
+const DECLARING: &[&str] = &["declare", "typeset", "local", "export"];
+
+impl Walker<'_> {
+    /// Whether a script puts nothing but numbers into a variable, and does so at all.
+    pub(super) fn is_number(&self, name: &str) -> bool {
+        let declares = || DECLARING.iter().any(|word| self.source.contains(word));
+        self.are_values_seen
+            && (!self.is_inner || self.is_set_first(name))
+            && self.numbers_set(name).is_some_and(|sets| sets > 0)
+            && !declares()
+    }
+
+    /// Whether a script sets a variable before it does anything else with it, whatever happens.
+    fn is_set_first(&self, name: &str) -> bool {
+        const PERHAPS: &[&str] = &["&&", "||", "if", "while", "until", "for", "case", "{", "("];
+        let Some((before, behind)) = self.source.split_once(name) else { return false };
+        behind.starts_with('=') && !PERHAPS.iter().any(|word| before.contains(word))
+    }
+
+    /// How often a script puts a number into a variable; nothing, if it may put something else into it.
+    pub(super) fn numbers_set(&self, name: &str) -> Option<usize> {
+        // The whole script is looked through for each, so not twice.
+        if let Some(known) = self.numbers.borrow().get(name) {
+            return *known;
+        }
+        let found = self.look_for_numbers(name);
+        self.numbers.borrow_mut().insert(name.to_owned(), found);
+        found
+    }
+
+    fn look_for_numbers(&self, name: &str) -> Option<usize> {
+        // The shell itself sets this one.
+        if name == "_" {
+            return None;
+        }
+        let ends = |rest: &str| rest.is_empty() || rest.starts_with([' ', ';', '\n', '\t', ')', '&', '|']);
+        let is_number = |value: &str| match value.strip_prefix("$((") {
+            Some(rest) => rest.split_once("))").is_some_and(|(_, rest)| ends(rest)),
+            None => {
+                let rest = value.trim_start_matches(|c: char| c.is_ascii_digit());
+                rest.len() < value.len() && ends(rest)
+            }
+        };
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let mut sets = 0;
+        for (at, _) in self.source.match_indices(name) {
+            let before = self.source[..at].trim_end_matches([' ', '\t', '\\', '\n']);
+            let is_whole = !self.source[..at].ends_with(is_part);
+            let behind = &self.source[at + name.len()..];
+            let is_looped = before.ends_with("for") || before.ends_with("select");
+            let is_element = is_whole && behind.starts_with('[');
+            if is_whole && is_looped || is_element || behind.starts_with(":=") {
+                return None;
+            }
+            if let Some(value) =
+                behind.strip_prefix("+=").or_else(|| behind.strip_prefix('=')).filter(|_| is_whole)
+            {
+                sets += 1;
+                if !is_number(value) {
+                    return None;
+                }
+            }
+        }
+        (!SETTING.iter().any(|word| self.source.contains(word))).then_some(sets)
+    }
+
+    /// Whether arithmetic is made of numbers, and of variables that hold nothing else.
+    pub(super) fn all_numbers(&self, text: &str) -> bool {
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let is_plain = text.chars().all(|c| is_name(c) || " $+-:*".contains(c));
+        let mut names = text.split(|c: char| !is_name(c)).filter(|name| !name.is_empty());
+        is_plain
+            && !has_positional(text)
+            && names.all(|name| name.chars().all(|c| c.is_ascii_digit()) || self.is_number(name))
+    }
+}
+
+/// Whether a text has something that the script was given, which may be no number.
+pub(super) fn has_positional(text: &str) -> bool {
+    let text = text.replace("${", "$");
+    let is_given = |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '@' | '*'));
+    text.match_indices('$').any(|(at, _)| is_given(&text[at + 1..]))
+}
