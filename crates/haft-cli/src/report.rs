@@ -61,8 +61,11 @@ fn document(setting: &Setting, call: &Call, outcome: &Outcome, took: Duration) -
         }
         Err(error) => {
             document.insert("status".to_owned(), "error".into());
-            document
-                .insert("error".to_owned(), json!({ "kind": kind(error), "message": told(setting, error) }));
+            let mut told = json!({ "kind": kind(error), "message": told(setting, error) });
+            if let Some(hint) = hint(error) {
+                told["hint"] = hint.into();
+            }
+            document.insert("error".to_owned(), told);
         }
     }
     document.insert("ms".to_owned(), (took.as_millis() as u64).into());
@@ -136,6 +139,19 @@ pub(crate) fn kind(error: &SettleError) -> &'static str {
     }
 }
 
+/// What can be done about an error of settling.
+fn hint(error: &SettleError) -> Option<&'static str> {
+    match error {
+        SettleError::Retain(_) => Some(
+            "less than the whole would be a lie, so nothing was told; make room (`haft gc` shows what can be removed), or have it print less",
+        ),
+        SettleError::Declined
+        | SettleError::Record(_)
+        | SettleError::Repeated(_)
+        | SettleError::Defect(_) => None,
+    }
+}
+
 /// What went wrong, without what the configuration took from elsewhere.
 fn told(setting: &Setting, error: &SettleError) -> String {
     setting.config.as_written(&match error {
@@ -172,6 +188,9 @@ fn text(setting: &Setting, call: &Call, outcome: &Outcome, took: Duration) -> Re
         }
         Err(error) => {
             terminal.say(&format!("{} {}", style.red("error:"), haft::visible_lines(&told(setting, error))));
+            if let Some(hint) = hint(error) {
+                terminal.say(&format!("{} {hint}", style.dim("hint:")));
+            }
             terminal.note(&trail);
         }
     }

@@ -74,7 +74,7 @@ pub use refusal::{Refusal, refusals};
 pub use report::{Level, Mechanism, Report, State};
 pub use repository::{OF_GIT, OfGit, PARTS, may_be_repository};
 pub use sandbox::{Confined, Finished, Idle, Sandbox, THIS_PROGRAM, Watch};
-pub use spec::{Content, Program, Removed};
+pub use spec::{Content, Left, Program, Removed};
 pub use trees::working_trees;
 
 /// Never returns if this process was started as the sandbox's helper. To be called first thing in `main`, before

@@ -9,7 +9,7 @@ use crate::SandboxError;
 use crate::os;
 use crate::profile::{Access, Network, Profile};
 use crate::report::{Level, Mechanism, Report, State};
-use crate::spec::{Failure, Heard, Program, Removed, Spec};
+use crate::spec::{Failure, Heard, Left, Program, Removed, Spec};
 
 /// The longest argument or variable that the kernel hands to a program, with its end.
 const TEXT_BYTES_MAX: usize = 128 << 10;
@@ -257,7 +257,7 @@ impl Watch {
     /// Where the sandbox could not be set up or the program not be started: then nothing was run, and the exit
     /// status says nothing.
     pub fn finish(self) -> Result<Finished, SandboxError> {
-        let Heard { failure, removed, removed_besides, refused, out_of_memory, is_tried: _ } =
+        let Heard { failure, removed, removed_besides, refused, out_of_memory, left, is_tried: _ } =
             self.inner.told().map_err(SandboxError::Prepare)?;
         match failure {
             Some(Failure::Setup(why)) => {
@@ -266,7 +266,7 @@ impl Watch {
                 Err(SandboxError::Setup(why))
             }
             Some(Failure::Start(reason)) => Err(SandboxError::Start { program: self.program, reason }),
-            None => Ok(Finished { removed, removed_besides, refused, out_of_memory }),
+            None => Ok(Finished { removed, removed_besides, refused, out_of_memory, left }),
         }
     }
 }
@@ -283,6 +283,8 @@ pub struct Finished {
     pub refused: Vec<String>,
     /// Whether it was ended because it wanted more memory than it may have.
     pub out_of_memory: bool,
+    /// What it had left running when it ended by itself, which was ended then.
+    pub left: Left,
 }
 
 /// What the kernel would refuse anyway, said in words and before anything happens.

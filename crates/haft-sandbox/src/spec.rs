@@ -61,6 +61,15 @@ pub struct Removed {
     pub kept: Vec<PathBuf>,
 }
 
+/// What a command had left running when it ended, which was ended with it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Left {
+    /// How many processes there were.
+    pub processes: u64,
+    /// What they called themselves, each name once; the first few, if there are more. They may be anything.
+    pub names: Vec<String>,
+}
+
 /// Why nothing was run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "nothing is ever started there"))]
@@ -85,6 +94,8 @@ pub(crate) struct Heard {
     pub(crate) refused: Vec<String>,
     /// Whether it was ended because it wanted more memory than it may have.
     pub(crate) out_of_memory: bool,
+    /// What was ended because the command itself had ended.
+    pub(crate) left: Left,
     /// Whether a helper of this very build says that all could be set up, which it is asked only in a trial. A program
     /// that knows nothing of this may end well too.
     pub(crate) is_tried: bool,

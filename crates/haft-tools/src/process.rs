@@ -17,6 +17,7 @@ mod standby;
 mod start;
 mod taken_away;
 mod terminal;
+mod traces;
 mod waiting;
 mod wishes;
 
@@ -35,12 +36,13 @@ pub(crate) use lacking::{Lacking, Reached};
 pub use own_programs::OwnPrograms;
 pub(crate) use own_programs::untrusted;
 pub(crate) use run::{Ran, RunError};
-pub(crate) use running::{Ending, Fate, Running, Traces};
+pub(crate) use running::{Ending, Fate, Running};
 pub(crate) use serve::Serving;
 pub(crate) use shell::is_program;
 pub(crate) use shown::{Retained, Shown};
 pub(crate) use start::{Start, Streams};
 pub(crate) use taken_away::{besides, taken_away};
+pub(crate) use traces::Traces;
 pub(crate) use wishes::{NetworkWish, Wishes};
 
 /// How commands are run in a location.

@@ -19,6 +19,9 @@ use crate::tool::ToolContext;
 /// How much larger a text may be than the limits when its tool has shortened it already.
 const CEILING: usize = 4;
 
+/// So much of a title is kept: it names the call to people, who have its input beside it.
+const TITLE_CHARS_MAX: usize = 1000;
+
 /// The limits of what a model is given.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
@@ -96,7 +99,7 @@ pub async fn bound(
     let Presented { content, title, metadata, retained } = presented;
     check_media(&content, limits.media)?;
     let structured = without_media(structured, &content);
-    let mut completed = Completed { title, content, structured, metadata, retained };
+    let mut completed = Completed { title: entitled(title), content, structured, metadata, retained };
 
     let text = measured(&completed);
     let budget = match shortening {
@@ -119,6 +122,14 @@ pub async fn bound(
     completed.content.insert(0, Content::Text(shown));
     completed.retained = Some(output);
     Ok(completed)
+}
+
+fn entitled(mut title: String) -> String {
+    if let Some((end, _)) = title.char_indices().nth(TITLE_CHARS_MAX) {
+        title.truncate(end);
+        title.push('…');
+    }
+    title
 }
 
 /// The text that goes to the provider: the text parts, or the structured output where nothing was presented.

@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::codec::Issue;
 use crate::permission::{Effect, Rule};
+use crate::recorder::StoreError;
 
 /// An error of any type.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -45,6 +46,9 @@ pub enum ToolError {
     /// The tool is no longer what was advertised, because what it was made of has changed. Nothing was done.
     #[error("the tool has changed since it was advertised")]
     Stale,
+    /// What it produced could not be kept, and less than that would be a lie.
+    #[error("the output could not be kept")]
+    Retain(#[source] StoreError),
     /// Something is broken, and the operator has to know.
     #[error("defect: {0}")]
     Defect(#[source] BoxError),
@@ -71,9 +75,9 @@ pub struct Invalid {
     pub words: Option<String>,
 }
 
-impl From<crate::recorder::StoreError> for ToolError {
+impl From<StoreError> for ToolError {
     /// A store that fails is nothing the model could mend.
-    fn from(error: crate::recorder::StoreError) -> ToolError {
+    fn from(error: StoreError) -> ToolError {
         ToolError::Defect(error.into())
     }
 }

@@ -184,6 +184,7 @@ impl Stop {
                 Rejection::InvalidInput(codec::message(name.as_str(), &issues, words)).into()
             }
             ToolError::Stale => Rejection::Stale { name: name.to_string() }.into(),
+            ToolError::Retain(error) => SettleError::Retain(error).into(),
             ToolError::Defect(error) => SettleError::Defect(error).into(),
         }
     }

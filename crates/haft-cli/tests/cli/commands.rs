@@ -94,7 +94,10 @@ fn a_command_whose_output_cannot_be_kept_is_ended_and_is_no_success() {
     limited.envs(haft.get_envs().filter_map(|(name, value)| Some((name, value?))));
     let done = crate::support::ran(limited.output().unwrap());
     assert_eq!((done.code, done.json()["status"].as_str()), (1, Some("error")), "{}", done.out);
-    assert!(done.out.contains("could not write the output"), "{}", done.out);
+    let error = &done.json()["error"];
+    assert_eq!(error["kind"], "not_retained");
+    assert!(error["message"].as_str().unwrap().contains("could not write the output"), "{error}");
+    assert!(error["hint"].as_str().unwrap().contains("haft gc"), "{error}");
     assert!(!place.ws().join("survived").exists());
 }
 
@@ -109,9 +112,14 @@ fn time_is_limited_and_nothing_is_left_behind() {
     let done = place.run(&["call", "bash", &input, "--json"]).json();
     assert!(output(&done).starts_with("begun\n"), "{done}");
     assert!(output(&done).contains("exceeding timeout 700 ms") && done["metadata"]["exit"].is_null());
-    // What is left in the background when a script ends is ended with it.
-    bash(&place, "(setsid nohup sleep 4711.5 >/dev/null 2>&1 &) ; echo done");
+    // What is left in the background when a script ends is ended with it, and that is told.
+    let done = bash(&place, "(setsid nohup sleep 4711.5 >/dev/null 2>&1 &) ; echo done");
     assert!(!is_running("4711.5"));
+    let note = "a process that it had left running (sleep) was ended with it, finished or not";
+    assert!(output(&done).contains(note), "{done}");
+    let done = bash(&place, "(sleep 0.05; echo late) & echo done");
+    assert_eq!(done["metadata"]["output"], "done\nlate\n", "{done}");
+    assert!(!output(&done).contains("left running"), "{done}");
 }
 
 #[test]

@@ -6,8 +6,11 @@ use serde_json::json;
 
 use crate::bench::{Bench, alone, is_alone, is_running, mark, until};
 
-/// So many commands are run; `HAFT_SOAK=1000` runs more.
-const COMMANDS: u32 = 300;
+/// So many processes run commands at the same time, each of them so many; `HAFT_SOAK=1000` has each run more.
+const PROCESSES: u64 = 4;
+const COMMANDS: u32 = 250;
+/// What the commands of a process depend on.
+const SEED: &str = "HAFT_SOAK_SEED";
 /// Every so many it is looked whether anything is left.
 const LOOK_EVERY: u32 = 25;
 
@@ -52,7 +55,8 @@ fn soaks() {
     }
     let commands = std::env::var("HAFT_SOAK").ok().and_then(|text| text.parse().ok()).unwrap_or(COMMANDS);
     let bench = Bench::new();
-    let (mark, mut dice) = (mark(), Dice(7));
+    let seed = std::env::var(SEED).unwrap().parse().unwrap();
+    let (mark, mut dice) = (mark(), Dice(seed));
     // What is only opened once is open from here on.
     bench.completed("bash", json!({ "command": "true" }));
     bench.job("kill", &bench.start("cat"));
@@ -95,8 +99,14 @@ fn soaks() {
 
 #[test]
 fn many_commands_leave_nothing_behind() {
-    let output = alone("soak::soaks").stderr(std::process::Stdio::piped()).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{}", said.lines().take(20).collect::<Vec<_>>().join("\n"));
-    assert!(String::from_utf8_lossy(&output.stdout).contains("1 passed"));
+    let one = |seed: u64| {
+        let mut command = alone("soak::soaks");
+        command.env(SEED, seed.to_string()).stderr(std::process::Stdio::piped()).spawn().unwrap()
+    };
+    let started: Vec<_> = (0..PROCESSES).map(|at| one(7 + at)).collect();
+    for output in started.into_iter().map(|child| child.wait_with_output().unwrap()) {
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{}", said.lines().take(20).collect::<Vec<_>>().join("\n"));
+        assert!(String::from_utf8_lossy(&output.stdout).contains("1 passed"));
+    }
 }

@@ -59,3 +59,36 @@ fn what_waits_for_input_is_recognised() {
     let waited = bench.completed("jobs", json!({ "action": "wait", "id": id, "timeout": 1000 }));
     assert!(waited.text().contains("it waits for input"), "{}", waited.text());
 }
+
+#[test]
+fn what_waits_for_input_among_other_things_is_recognised() {
+    let bench = Bench::new();
+    let waited = |script: &str, pty: bool| {
+        let id = bench.start_as(json!({ "command": script, "background": true, "pty": pty }));
+        bench.read_until(&id, "begun");
+        let waited = bench.completed("jobs", json!({ "action": "wait", "id": id, "timeout": 1000 }));
+        bench.job("kill", &id);
+        waited.text().contains("it waits for input")
+    };
+    // One for each way to wait: what a line is edited with, poll, epoll, and a thread of its own.
+    let select = "echo begun; exec bash --norc --noprofile -i";
+    let python = |code: &str| {
+        format!("exec python3 -uc 'import os, select, socket, threading\nprint(\"begun\")\n{code}'")
+    };
+    let poll = python("p = select.poll(); p.register(0, select.POLLIN); p.poll()");
+    let epoll = python("e = select.epoll(); e.register(0, select.EPOLLIN); e.poll()");
+    let thread = python("threading.Thread(target=os.read, args=(0, 1)).start(); threading.Event().wait()");
+    for script in [select, &poll, &epoll, &thread] {
+        assert!(waited(script, true), "{script}");
+    }
+    assert!(waited(&epoll, false));
+    // A server has other things to do than to ask, and who only writes does not read.
+    let server = python(
+        "s = socket.socket(socket.AF_UNIX); s.bind(\"s\"); s.listen(); e = select.epoll(); \
+         e.register(s, select.EPOLLIN); e.register(0, select.EPOLLIN); e.poll()",
+    );
+    let writer = python("p = select.poll(); p.register(0, select.POLLPRI); p.poll(60000)");
+    for script in [server, writer] {
+        assert!(!waited(&script, true), "{script}");
+    }
+}

@@ -86,12 +86,13 @@ fn outer(_args: &[OsString]) -> io::Result<()> {
         .and_then(|spec| Ok((spec.program.is_none(), run(&spec, &channel, &signals)?)));
     match ran {
         Ok((is_trial, (ended, removed))) => {
-            let Ended { status, mut told, refused, has_run_out, .. } = ended;
+            let Ended { status, mut told, refused, has_run_out, left, .. } = ended;
             let is_run = told.is_empty();
             told.extend(is_trial.then(|| Told::Tried(BUILD.to_owned())));
             told.extend(told_of(removed));
             told.extend(refused.into_iter().map(Told::Refused));
             told.extend(has_run_out.then_some(Told::OutOfMemory));
+            told.extend((left.processes > 0).then_some(Told::Left(left)));
             tell(&mut channel, &told);
             if is_run { supervise::end_as(status) } else { sys::exit_now(NOT_RUN) }
         }
@@ -159,7 +160,7 @@ fn inner(args: &[OsString]) -> io::Result<()> {
     let told = match understood(instruction).and_then(|spec| Ok((spec, parted()?))) {
         Ok((_, (Forked::Parent(command), signals))) => {
             tell(&mut result, &[Told::Begun]);
-            tell(&mut result, &[Told::Status(init::reap(command, &signals))]);
+            tell(&mut result, &init::reap(command, &signals));
             sys::exit_now(0)
         }
         Ok((spec, (Forked::Child, _))) => {

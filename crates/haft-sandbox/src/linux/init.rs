@@ -15,7 +15,7 @@ use super::told::Told;
 use super::view::{self, Surroundings};
 use super::{confine, helper, loopback, proxy};
 use crate::profile::Network;
-use crate::spec::Spec;
+use crate::spec::{Left, Spec};
 
 pub(super) fn run(
     spec: &Spec,
@@ -35,7 +35,7 @@ pub(super) fn run(
             sys::exit_now(1)
         }
         Ok(Forked::Parent(command)) => {
-            helper::tell(&mut results, &[Told::Status(reap(command, signals))]);
+            helper::tell(&mut results, &reap(command, signals));
             sys::exit_now(0)
         }
         Err(error) => {
@@ -69,8 +69,8 @@ fn settle_in(spec: &Spec, around: &Surroundings, mut supervisor: UnixStream) -> 
 }
 
 /// Waits for the command and for every process that lost its parent; passes signals on. What the command leaves behind
-/// has a moment to finish, unless it was asked to end.
-pub(super) fn reap(command: Pid, signals: &Signals) -> u64 {
+/// has a moment to finish, unless it was asked to end. Returns how it ended, and what it left.
+pub(super) fn reap(command: Pid, signals: &Signals) -> [Told; 2] {
     let mut is_asked = false;
     while let Ok(signal) = signals.next() {
         if signal != libc::SIGCHLD {
@@ -82,13 +82,11 @@ pub(super) fn reap(command: Pid, signals: &Signals) -> u64 {
         }
         while let Ok(Some((ended, status))) = wait(WaitOptions::NOHANG) {
             if ended == command {
-                if !is_asked {
-                    linger(signals);
-                }
-                return u64::from(status.as_raw().cast_unsigned());
+                let left = if is_asked { Left::default() } else { linger(signals) };
+                return [Told::Status(u64::from(status.as_raw().cast_unsigned())), Told::Left(left)];
             }
         }
     }
     // As if killed: it can no longer be watched.
-    9
+    [Told::Status(9), Told::Left(Left::default())]
 }

@@ -78,6 +78,7 @@ impl Watch {
                 Told::RemovedBesides(count) => heard.removed_besides = count,
                 Told::Refused(host) => heard.refused.push(host),
                 Told::OutOfMemory => heard.out_of_memory = true,
+                Told::Left(left) => heard.left = left,
                 Told::Tried(build) => heard.is_tried = build == helper::BUILD,
                 Told::Setup(why) => heard.failure = heard.failure.or(Some(Failure::Setup(why))),
                 Told::Start(why) => heard.failure = heard.failure.or(Some(Failure::Start(why))),

@@ -26,7 +26,7 @@ use super::wire::Wire;
 use super::{bubblewrap, confine, identity, init, sweep};
 use crate::profile::{Access, Network};
 use crate::report::Level;
-use crate::spec::Spec;
+use crate::spec::{Left, Spec};
 
 /// So often bubblewrap is started: a socket that it is to cover may be gone by the time that it looks for it.
 const BUBBLEWRAP_TRIES: usize = 5;
@@ -46,6 +46,8 @@ pub(super) struct Ended {
     pub(super) refused: Vec<String>,
     /// Whether it was ended because it wanted more memory than it may have.
     pub(super) has_run_out: bool,
+    /// What was ended because the command itself had ended.
+    pub(super) left: Left,
     /// Whether bubblewrap gave up before it came to the command.
     was_not_begun: bool,
 }
@@ -110,13 +112,13 @@ fn run_once(spec: &Spec, guard: &Guard, channel: &UnixStream, signals: &Signals)
             return Err(io::Error::other("nothing here can confine a command"));
         }
     };
-    let status = watch(&head, guard, channel, signals)?;
+    let (status, left_here) = watch(&head, guard, channel, signals)?;
     if let Head::Command(_) = head {
         sweep::descendants();
     }
     let has_run_out = group.is_some_and(|group| group.has_run_out());
     let level = if spec.profile.access == Access::Full { Level::None } else { spec.level };
-    let Said { status: inside, mut told, has_begun } = said(result);
+    let Said { status: inside, mut told, left, has_begun } = said(result);
     let was_not_begun = level == Level::Bubblewrap && !has_begun && told.is_empty();
     drop(complaints);
     if was_not_begun {
@@ -125,7 +127,9 @@ fn run_once(spec: &Spec, guard: &Guard, channel: &UnixStream, signals: &Signals)
         told.push(Told::Setup(format!("bubblewrap failed: {}", words.trim())));
     }
     let refused = proxy.map(|proxy| proxy.refused()).unwrap_or_default();
-    Ok(Ended { status: inside.unwrap_or(status), told, refused, has_run_out, was_not_begun })
+    // Where there is a process inside that waits for the command, it alone sees what is left.
+    let left = left.unwrap_or(left_here);
+    Ok(Ended { status: inside.unwrap_or(status), told, refused, has_run_out, left, was_not_begun })
 }
 
 fn in_namespaces(
@@ -205,8 +209,13 @@ fn bare(spec: &Spec, results: OwnedFd, kind: Kind<'_>, group: Option<&Group>) ->
     }
 }
 
-/// Waits for the end, and brings it about when it is asked for.
-fn watch(head: &Head, guard: &Guard, channel: &UnixStream, signals: &Signals) -> io::Result<ExitStatus> {
+/// Waits for the end, and brings it about when it is asked for. Returns how it ended, and what it left.
+fn watch(
+    head: &Head,
+    guard: &Guard,
+    channel: &UnixStream,
+    signals: &Signals,
+) -> io::Result<(ExitStatus, Left)> {
     let (Head::Init(pid) | Head::Command(pid)) = *head;
     let (mut is_held, mut is_asked) = (true, false);
     let mut look_again = guard.is_watchful().then_some(LOOK_AGAIN);
@@ -237,10 +246,8 @@ fn watch(head: &Head, guard: &Guard, channel: &UnixStream, signals: &Signals) ->
         }
         while let Ok(Some((ended, status))) = wait(WaitOptions::NOHANG) {
             if ended == pid {
-                if !is_asked {
-                    linger(signals);
-                }
-                return Ok(ExitStatus::from_raw(status.as_raw()));
+                let left = if is_asked { Left::default() } else { linger(signals) };
+                return Ok((ExitStatus::from_raw(status.as_raw()), left));
             }
         }
     }
@@ -259,6 +266,8 @@ struct Said {
     /// The command's own status, if it came to one.
     status: Option<ExitStatus>,
     told: Vec<Told>,
+    /// What it left, if somebody inside has looked.
+    left: Option<Left>,
     /// Whether bubblewrap has come to the command.
     has_begun: bool,
 }
@@ -267,6 +276,7 @@ fn said(result: OwnedFd) -> Said {
     let mut bytes = Vec::new();
     File::from(result).read_to_end(&mut bytes).ok();
     let (mut rest, mut told, mut status, mut has_begun) = (bytes.as_slice(), Vec::new(), None, false);
+    let mut left = None;
     while let Ok(next) = Told::take(&mut rest) {
         match next {
             Told::Status(raw) => status = i32::try_from(raw).ok().map(ExitStatus::from_raw),
@@ -277,11 +287,12 @@ fn said(result: OwnedFd) -> Said {
             | Told::Refused(_)
             | Told::OutOfMemory) => told.push(other),
             Told::Begun => has_begun = true,
+            Told::Left(these) => left = Some(these),
             // It is said outside only.
             Told::Tried(_) => {}
         }
     }
-    Said { status, told, has_begun }
+    Said { status, told, left, has_begun }
 }
 
 /// Sockets of the host that have a path. To connect to one is not to write a file, so mounts do not prevent it.

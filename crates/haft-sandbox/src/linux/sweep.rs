@@ -1,4 +1,4 @@
-//! Ending every descendant where there is no process namespace to do it.
+//! The descendants of a process: which there are, and ending every one where there is no process namespace to do it.
 
 use std::fs;
 
@@ -14,30 +14,47 @@ pub(super) fn descendants() {
         if wait(WaitOptions::NOHANG).is_err() {
             return;
         }
-        for pid in below(getpid()) {
-            kill_process(pid, Signal::KILL).ok();
+        for process in below(getpid()) {
+            kill_process(process.pid, Signal::KILL).ok();
         }
         wait(WaitOptions::empty()).ok();
     }
 }
 
-/// Every process below one, found by who its parent is.
-fn below(top: Pid) -> Vec<Pid> {
-    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
-    let parents: Vec<(i32, i32)> = numbers.filter_map(|pid| Some((pid, parent(pid)?))).collect();
-    let mut found = vec![top.as_raw_nonzero().get()];
-    let mut looked = 0;
-    while let Some(above) = found.get(looked).copied() {
-        found.extend(parents.iter().filter(|(_, parent)| *parent == above).map(|(pid, _)| *pid));
-        looked += 1;
-    }
-    found.into_iter().skip(1).filter_map(Pid::from_raw).collect()
+/// A process below another.
+pub(super) struct Process {
+    pub(super) pid: Pid,
+    parent: i32,
+    /// What it calls itself, which may be anything.
+    pub(super) name: String,
+    /// Whether it has ended, and nobody has asked how.
+    pub(super) has_ended: bool,
 }
 
-fn parent(pid: i32) -> Option<i32> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+/// Every process below one, found by who its parent is.
+pub(super) fn below(top: Pid) -> Vec<Process> {
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    let mut others: Vec<Process> = numbers.filter_map(process).collect();
+    let mut found: Vec<Process> = Vec::new();
+    let mut above = vec![top.as_raw_pid()];
+    while !above.is_empty() {
+        let (children, rest) = others.into_iter().partition(|process| above.contains(&process.parent));
+        others = rest;
+        above = children.iter().map(|child: &Process| child.pid.as_raw_pid()).collect();
+        found.extend(children);
+    }
+    found
+}
+
+fn process(number: i32) -> Option<Process> {
+    let stat = fs::read(format!("/proc/{number}/stat")).ok()?;
+    let stat = String::from_utf8_lossy(&stat);
     // The name in parentheses may contain anything, also parentheses.
-    let (_, rest) = stat.rsplit_once(") ")?;
-    rest.split(' ').nth(1)?.parse().ok()
+    let (before, rest) = stat.rsplit_once(") ")?;
+    let (_, name) = before.split_once('(')?;
+    let mut rest = rest.split(' ');
+    let has_ended = matches!(rest.next()?, "Z" | "X");
+    let (pid, parent) = (Pid::from_raw(number)?, rest.next()?.parse().ok()?);
+    Some(Process { pid, parent, name: name.to_owned(), has_ended })
 }

@@ -8,7 +8,7 @@ use super::wire::Wire;
 use crate::hosts::HostGrant;
 use crate::profile::{Absent, Access, Caches, Limits, Network, Profile, Protected, Temp};
 use crate::report::Level;
-use crate::spec::{Program, Spec};
+use crate::spec::{Left, Program, Spec};
 
 /// Fields in the order they are told, so that putting and taking cannot disagree.
 macro_rules! wire_struct {
@@ -63,6 +63,7 @@ wire_struct!(Profile {
     terminal,
     custody,
 });
+wire_struct!(Left { processes, names });
 wire_struct!(Spec { level, profile, program, bubblewrap });
 
 impl Wire for Temp {
@@ -85,7 +86,7 @@ impl Wire for Network {
             Network::Loopback => 1_u8.put(out),
             Network::Host => 2_u8.put(out),
             Network::Hosts(grants) => {
-                let grants: Vec<OsString> = grants.iter().map(|grant| grant.to_string().into()).collect();
+                let grants: Vec<String> = grants.iter().map(HostGrant::to_string).collect();
                 (3_u8, grants).put(out);
             }
         }
@@ -96,13 +97,21 @@ impl Wire for Network {
             1 => Ok(Network::Loopback),
             2 => Ok(Network::Host),
             3 => {
-                let grants = <Vec<OsString> as Wire>::take(bytes)?;
-                let grant =
-                    |text: &OsString| HostGrant::parse(&text.to_string_lossy()).map_err(io::Error::other);
+                let grants = <Vec<String> as Wire>::take(bytes)?;
+                let grant = |text: &String| HostGrant::parse(text).map_err(io::Error::other);
                 grants.iter().map(grant).collect::<io::Result<_>>().map(Network::Hosts)
             }
             _ => Err(io::ErrorKind::InvalidData.into()),
         }
+    }
+}
+
+impl Wire for String {
+    fn put(&self, out: &mut Vec<u8>) {
+        OsString::from(self).put(out);
+    }
+    fn take(bytes: &mut &[u8]) -> io::Result<String> {
+        Ok(OsString::take(bytes)?.to_string_lossy().into_owned())
     }
 }
 
@@ -134,6 +143,8 @@ pub(super) enum Told {
     Refused(String),
     /// The command was ended because it wanted more memory than it may have.
     OutOfMemory,
+    /// What was still running when the command had ended.
+    Left(Left),
     /// All could be set up, by this build. Told only where there was nothing to run.
     Tried(String),
 }
@@ -141,30 +152,33 @@ pub(super) enum Told {
 impl Wire for Told {
     fn put(&self, out: &mut Vec<u8>) {
         match self {
-            Told::Setup(why) => (0_u8, OsString::from(why)).put(out),
-            Told::Start(why) => (1_u8, OsString::from(why)).put(out),
+            Told::Setup(why) => (0_u8, why.clone()).put(out),
+            Told::Start(why) => (1_u8, why.clone()).put(out),
             Told::Removed(path, kept) => (2_u8, (path.clone(), kept.clone())).put(out),
             Told::Status(raw) => (3_u8, *raw).put(out),
             Told::Begun => 4_u8.put(out),
-            Told::Refused(host) => (5_u8, OsString::from(host)).put(out),
+            Told::Refused(host) => (5_u8, host.clone()).put(out),
             Told::OutOfMemory => 6_u8.put(out),
-            Told::Tried(build) => (7_u8, OsString::from(build)).put(out),
+            Told::Tried(build) => (7_u8, build.clone()).put(out),
             Told::RemovedBesides(count) => (8_u8, *count).put(out),
+            Told::Left(left) => {
+                9_u8.put(out);
+                left.put(out);
+            }
         }
     }
     fn take(bytes: &mut &[u8]) -> io::Result<Told> {
-        let text =
-            |bytes: &mut &[u8]| Ok::<_, io::Error>(OsString::take(bytes)?.to_string_lossy().into_owned());
         match u8::take(bytes)? {
-            0 => text(bytes).map(Told::Setup),
-            1 => text(bytes).map(Told::Start),
+            0 => String::take(bytes).map(Told::Setup),
+            1 => String::take(bytes).map(Told::Start),
             2 => Wire::take(bytes).map(|(path, kept)| Told::Removed(path, kept)),
             3 => u64::take(bytes).map(Told::Status),
             4 => Ok(Told::Begun),
-            5 => text(bytes).map(Told::Refused),
+            5 => String::take(bytes).map(Told::Refused),
             6 => Ok(Told::OutOfMemory),
-            7 => text(bytes).map(Told::Tried),
+            7 => String::take(bytes).map(Told::Tried),
             8 => u64::take(bytes).map(Told::RemovedBesides),
+            9 => Wire::take(bytes).map(Told::Left),
             _ => Err(io::ErrorKind::InvalidData.into()),
         }
     }

@@ -11,7 +11,8 @@ use haft_sandbox::{Program, SandboxError};
 use super::Processes;
 use super::capture::Captured;
 use super::confined::ConfinedCommand;
-use super::running::{Ending, Fate, Running, Traces};
+use super::running::{Ending, Fate, Running};
+use super::traces::Traces;
 
 /// A command that was run.
 pub(crate) struct Ran {

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 use haft::StoreError;
-use haft_sandbox::{Removed, Watch};
+use haft_sandbox::Watch;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use tokio::sync::watch;
 
@@ -17,6 +17,7 @@ use super::RunError;
 use super::capture::{Capture, Captured};
 use super::helper::ends_within;
 use super::listen::{self, Teller};
+use super::traces::Traces;
 use super::waiting;
 
 /// Between being asked to end and being made to.
@@ -45,19 +46,6 @@ pub(crate) enum Fate {
     Ended(Ending, Traces),
     /// Nothing was run, or it was lost sight of.
     Failed(Arc<RunError>),
-}
-
-/// What is known of a command besides what it printed.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Traces {
-    /// Protected paths at which something appeared, and was taken away.
-    pub(crate) removed: Vec<Removed>,
-    /// How many more there were.
-    pub(crate) removed_besides: u64,
-    /// Hosts that it asked for and that are not granted.
-    pub(crate) refused: Vec<String>,
-    /// Whether it was ended because it wanted more memory than it may have.
-    pub(crate) out_of_memory: bool,
 }
 
 /// Where what a command reads comes from.
@@ -344,6 +332,7 @@ fn fate(status: io::Result<ExitStatus>, watch: Option<Watch>) -> Result<Fate, Ru
             removed_besides: finished.removed_besides,
             refused: finished.refused,
             out_of_memory: finished.out_of_memory,
+            left: finished.left,
         },
         None => Traces::default(),
     };

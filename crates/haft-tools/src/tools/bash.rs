@@ -422,6 +422,7 @@ impl Executor for Bash {
                 error @ (ToolError::Failure(_)
                 | ToolError::Invalid(_)
                 | ToolError::Stale
+                | ToolError::Retain(_)
                 | ToolError::Defect(_)),
             ) => Err(error),
         }
@@ -463,7 +464,7 @@ impl Executor for Bash {
 impl From<RunError> for ToolError {
     fn from(error: RunError) -> ToolError {
         match error {
-            RunError::Output(error) => error.into(),
+            RunError::Output(error) => ToolError::Retain(error),
             RunError::NoShell | RunError::Sandbox(_) | RunError::Start(_) | RunError::Failed(_) => {
                 ToolError::failure(error.to_string())
             }

@@ -149,7 +149,7 @@ impl Executor for JobsTool {
             Action::Wait => job.wait(patience(input)).await,
             Action::Kill => job.kill().await,
         }
-        Ok(read(&job).await?)
+        read(&job).await.map_err(ToolError::Retain)
     }
 
     fn present(input: &Input, output: &Encoded<Output>) -> Presented {
@@ -218,7 +218,15 @@ async fn read(job: &Job) -> Result<Output, haft::StoreError> {
     if row.running && job.waits_for_input() {
         notes.push("it waits for input: send it some with the action write, or kill it".to_owned());
     }
-    let Traces { removed, removed_besides, refused: _, out_of_memory: _ } = job.traces();
+    let traces = job.traces();
+    notes.extend(traces.about_memory());
+    notes.extend(traces.about_left());
+    let Traces { removed, removed_besides, refused, out_of_memory: _, left: _ } = traces;
+    notes.extend((!refused.is_empty()).then(|| {
+        format!(
+            "it asked for what it may not reach; start it with network: {refused:?}, and the user is asked"
+        )
+    }));
     notes.extend(removed.iter().map(|removed| taken_away(removed, "the job")));
     notes.extend(besides(removed_besides));
     Ok(Output { jobs: vec![row], output: Some(output), notes, retained })

@@ -55,6 +55,16 @@ fn what_fits_is_shown_whole_and_not_retained() {
 }
 
 #[test]
+fn a_title_is_as_long_as_people_read() {
+    let world = limited(3, 100);
+    let titled =
+        |title: &str| bounded(&world, Presented::text("x").titled(title), Value::Null).unwrap().title;
+    assert_eq!(titled("grüße"), "grüße");
+    let (most, more) = ("ü".repeat(1000), "ü".repeat(100_000));
+    assert_eq!((titled(&most), titled(&more)), (most.clone(), format!("{most}…")));
+}
+
+#[test]
 fn what_does_not_fit_is_retained_whole_and_shown_at_both_ends() {
     let world = limited(10, 1000);
     let whole: String = (1..=100).map(|n| format!("line {n}\n")).collect();

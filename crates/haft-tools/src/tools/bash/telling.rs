@@ -19,7 +19,7 @@ pub(super) fn begun(job: &Job, has_timeout: bool) -> Output {
 
 /// What the model is told of a command that took long and goes on in the background.
 pub(super) async fn moved(job: &Job, after: Duration) -> Result<Output, ToolError> {
-    let Shown { output, retained } = job.read().await?;
+    let Shown { output, retained } = job.read().await.map_err(ToolError::Retain)?;
     let notes = vec![format!(
         "it had not ended after {} ms, so it goes on in the background as {}; this is what it printed so far. {HOW_TO_FOLLOW}",
         after.as_millis(),
@@ -34,7 +34,6 @@ const HOW_TO_FOLLOW: &str =
 /// What the model is told of a command that was run.
 pub(super) fn told(ran: Ran, timeout: Duration, lacking: Vec<String>) -> Output {
     let Ran { ending, captured, traces, waited_for_input } = ran;
-    let Traces { removed, removed_besides, refused: _, out_of_memory } = traces;
     let text = captured.text.as_str();
     let mut notes = Vec::new();
     let exit = match ending {
@@ -68,10 +67,10 @@ pub(super) fn told(ran: Ran, timeout: Duration, lacking: Vec<String>) -> Output 
             None
         }
     };
-    notes.extend(
-        out_of_memory.then(|| "it wanted more memory than a command may use (sandbox.memory)".to_owned()),
-    );
+    notes.extend(traces.about_memory());
+    notes.extend(traces.about_left());
     notes.extend(lacking);
+    let Traces { removed, removed_besides, refused: _, out_of_memory: _, left: _ } = traces;
     notes.extend(removed.iter().map(|removed| {
         let (said, path) = (taken_away(removed, "the command"), removed.path.to_string_lossy());
         format!("{said}; if it is to be made, call again with writable: [{path:?}], and the user is asked")

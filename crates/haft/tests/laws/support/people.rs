@@ -110,7 +110,9 @@ impl Asks {
             Err(ToolError::Edited(input)) => format!("edited: {input}"),
             Err(ToolError::Failure(words)) => format!("failure: {words}"),
             Err(ToolError::Defect(error)) => format!("defect: {error}"),
-            Err(ToolError::Invalid(_) | ToolError::Stale) => unreachable!("a gate judges no input"),
+            Err(ToolError::Invalid(_) | ToolError::Stale | ToolError::Retain(_)) => {
+                unreachable!("a gate judges no input and keeps no output")
+            }
         }
     }
 }
