@@ -60,15 +60,20 @@ impl OutputStore for Store {
 }
 
 impl Store {
-    /// The output that a call retained, if it is still there.
+    /// The last output that a call retained, if it is still there.
     pub fn output_of(&self, call: &CallId) -> Result<Option<Output>, StoreError> {
+        self.kept("call = ?1 ORDER BY id DESC LIMIT 1", call.as_str())
+    }
+
+    /// The output of an id, if it is still there.
+    pub(crate) fn output(&self, id: &OutputId) -> Result<Option<Output>, StoreError> {
+        self.kept("id = ?1", id.as_str())
+    }
+
+    fn kept(&self, condition: &str, wanted: &str) -> Result<Option<Output>, StoreError> {
+        let query = format!("SELECT id, bytes, lines, session FROM output WHERE {condition}");
         let found = self.read("find an output", |connection| {
-            Ok(connection
-                .prepare_cached(
-                    "SELECT id, bytes, lines, session FROM output WHERE call = ?1 ORDER BY id LIMIT 1",
-                )?
-                .query_row([call.as_str()], Kept::of)
-                .optional()?)
+            Ok(connection.prepare_cached(&query)?.query_row([wanted], Kept::of).optional()?)
         })?;
         Ok(found.and_then(|kept| kept.into_output(&self.0.places.outputs)))
     }

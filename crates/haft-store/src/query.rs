@@ -1,6 +1,6 @@
 //! Looking things up: the calls, one by one or filtered.
 
-use haft::{CallId, Ended, Input, Intent, MessageId, Output, SessionId, StoreError};
+use haft::{CallId, Ended, Input, Intent, MessageId, Output, SessionId, Settlement, StoreError};
 use rusqlite::types::Value as SqlValue;
 use rusqlite::{Connection, OptionalExtension, Row};
 use serde_json::Value;
@@ -169,10 +169,29 @@ impl Store {
         })?;
         match found {
             Lookup::One(mut detail) => {
-                detail.output = self.output_of(&detail.row.id)?;
+                detail.output = self.output_told_by(&detail)?;
                 Ok(Lookup::One(detail))
             }
             other => Ok(other),
+        }
+    }
+
+    /// The output that the model was told of, be it one of several: a command may have been run again with more than it
+    /// had at first. Of a call that came to no result it is the last.
+    fn output_told_by(&self, call: &CallDetail) -> Result<Option<Output>, StoreError> {
+        let told = match &call.ended {
+            Some(Ended::Settled(settlement)) => match &**settlement {
+                Settlement::Completed(completed) => Some(&completed.retained),
+                Settlement::Rejected(_) => None,
+            },
+            Some(Ended::Declined | Ended::Broken(_) | Ended::Cancelled | Ended::Interrupted(_)) | None => {
+                None
+            }
+        };
+        match told {
+            Some(Some(output)) => self.output(&output.id),
+            Some(None) => Ok(None),
+            None => self.output_of(&call.row.id),
         }
     }
 }

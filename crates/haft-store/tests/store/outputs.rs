@@ -2,10 +2,11 @@
 
 use std::io::{Read, Seek, SeekFrom};
 
-use haft::{AgentId, OutputId, OutputStore, SessionId};
+use haft::{AgentId, Completed, Ended, Output, OutputId, OutputStore, SessionId, Settlement};
 use haft_store::{NewSession, Store};
+use serde_json::json;
 
-use crate::support::{context, data_of, fresh, open};
+use crate::support::{call, context, data_of, detail, fresh, open, whole_life};
 
 async fn begin(store: &Store, id: &SessionId, parent: Option<&SessionId>) {
     let new = NewSession {
@@ -35,6 +36,29 @@ async fn an_output_is_kept_whole_and_read_from_any_place() {
     let mut rest = String::new();
     opened.reader.read_to_string(&mut rest).unwrap();
     assert_eq!(rest, whole[7..]);
+}
+
+#[tokio::test]
+async fn of_several_outputs_the_one_that_was_told_is_the_call_s() {
+    let (_dir, store) = fresh();
+    let session = SessionId::mint();
+    let told = |retained: Option<&Output>| {
+        let retained = retained.cloned();
+        Ended::Settled(Box::new(Settlement::Completed(Completed { retained, ..Completed::default() })))
+    };
+    for at in 0..3 {
+        let call = call(&session, "bash", json!({}));
+        let first = store.retain(&call.context, "first").await.unwrap();
+        let second = store.retain(&call.context, "second").await.unwrap();
+        let (ended, output) = match at {
+            0 => (told(Some(&first)), Some(first)),
+            // It told all that its second command printed, and that is on record.
+            1 => (told(None), None),
+            _ => (Ended::Cancelled, Some(second)),
+        };
+        whole_life(&store, &call, &ended).await;
+        assert_eq!(detail(&store, &call.context.call).output, output);
+    }
 }
 
 #[tokio::test]
