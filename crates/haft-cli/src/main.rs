@@ -2,6 +2,7 @@
 
 mod agency;
 mod arguments;
+mod asked;
 mod choice;
 mod cli;
 mod commands;

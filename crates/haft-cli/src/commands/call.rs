@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use haft::{Call, CallId, Ended, Event, MessageId, Refusal, Rejection, Seq, Settlement, ToolContext, Turn};
-use tokio::signal::unix::{SignalKind, signal};
 
 use super::permission::show_rehearsal;
 use crate::arguments;
+use crate::asked::{self, Asked, Insistence};
 use crate::cli::{CallArgs, Globals};
 use crate::exit::{Exit, Failure};
 use crate::location::{Life, Location, Mode};
@@ -37,10 +37,13 @@ pub(crate) async fn run(globals: &Globals, terminal: Terminal, args: CallArgs) -
 
     let began = Instant::now();
     let deadline = args.timeout.map(deadline).transpose()?;
-    let outcome = match settle(&turn, call.clone(), deadline).await? {
+    let mut asked = Asked::listen(&asked::of_call())?;
+    let insistence = Insistence::begin(asked::of_call());
+    let outcome = match settle(&turn, call.clone(), &mut asked, deadline).await {
         Waited::Settled(outcome) => *outcome,
         Waited::GaveUp(exit) => return give_up(&setting, location, &call, exit, began.elapsed()).await,
     };
+    insistence.is_over();
     if let Ok(Settlement::Rejected(Rejection::Refused(Refusal::Rehearsed { .. }))) = &outcome {
         return show_rehearsal(terminal, &call.name, &location.rehearsed());
     }
@@ -92,40 +95,19 @@ enum Waited {
     GaveUp(Exit),
 }
 
-/// Waits for the call, for a signal, or for the deadline, whichever comes first. What loses is dropped.
-async fn settle(turn: &Turn, call: Call, deadline: Option<Duration>) -> Result<Waited, Failure> {
-    let is_hangup_ignored = is_hangup_ignored();
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut hangup = signal(SignalKind::hangup()).ok().filter(|_| !is_hangup_ignored);
+/// Waits for the call, for somebody to end it, or for the deadline, whichever comes first. What loses is dropped.
+async fn settle(turn: &Turn, call: Call, asked: &mut Asked, deadline: Option<Duration>) -> Waited {
     let too_late = async {
         match deadline {
             Some(after) => tokio::time::sleep(after).await,
             None => std::future::pending().await,
         }
     };
-    let hung_up = async {
-        match &mut hangup {
-            Some(hangup) => drop(hangup.recv().await),
-            None => std::future::pending().await,
-        }
-    };
-    Ok(tokio::select! {
+    tokio::select! {
         outcome = turn.settle(call) => Waited::Settled(Box::new(outcome)),
-        _ = interrupt.recv() => Waited::GaveUp(Exit::Interrupted),
-        _ = terminate.recv() => Waited::GaveUp(Exit::Terminated),
-        () = hung_up => Waited::GaveUp(Exit::Terminated),
+        exit = asked.next() => Waited::GaveUp(exit),
         () = too_late => Waited::GaveUp(Exit::Deadline),
-    })
-}
-
-/// Whether whoever started this wants it to outlive the terminal, as `nohup` does.
-fn is_hangup_ignored() -> bool {
-    const HANGUP: u64 = 1;
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    ignored.is_some_and(|mask| mask & HANGUP != 0)
+    }
 }
 
 /// Says what happens, as it happens.

@@ -20,6 +20,7 @@ use super::stage::{Live, Stage};
 use super::talk::{Talk, broken, exit_of};
 use super::view::{Line, View};
 use super::words::first_line;
+use crate::asked::{self, Asked};
 use crate::config::Config;
 use crate::exit::{Exit, Failure};
 use crate::terminal::Style;
@@ -72,8 +73,7 @@ impl Screen {
 /// What the system says.
 struct Signals {
     interrupt: Signal,
-    terminate: Signal,
-    hangup: Signal,
+    ending: Asked,
     resized: Signal,
 }
 
@@ -81,8 +81,7 @@ impl Signals {
     fn new() -> Result<Signals, Failure> {
         Ok(Signals {
             interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
-            hangup: signal(SignalKind::hangup())?,
+            ending: Asked::listen(&asked::of_conversation())?,
             resized: signal(SignalKind::window_change())?,
         })
     }
@@ -118,8 +117,7 @@ impl Interactive {
             let mut left = tokio::select! {
                 news = self.wire.next() => self.take(news).await?,
                 _ = signals.interrupt.recv() => self.interrupt(),
-                _ = signals.terminate.recv() => Some(Exit::Terminated),
-                _ = signals.hangup.recv() => Some(Exit::Terminated),
+                exit = signals.ending.next() => Some(exit),
                 _ = signals.resized.recv() => {
                     self.screen.stage.resize(raw::size());
                     None

@@ -20,6 +20,7 @@ use super::talk::{Talk, broken, exit_of};
 use super::view::{Line, View};
 use super::words::first_line;
 use super::{Format, Stay};
+use crate::asked::{self, Asked, Insistence};
 use crate::config::Config;
 use crate::exit::{Exit, Failure};
 use crate::terminal::Terminal;
@@ -57,8 +58,8 @@ struct State {
 impl Plain {
     pub(super) async fn run(mut self, first: Option<Typed>) -> Result<Exit, Failure> {
         let mut interrupt = signal(SignalKind::interrupt())?;
-        let mut terminate = signal(SignalKind::terminate())?;
-        let mut hangup = signal(SignalKind::hangup())?;
+        let mut asked = Asked::listen(&asked::of_conversation())?;
+        let _insistence = Insistence::begin(asked::of_conversation());
         let mut state = State::default();
         if self.listens {
             listen(self.wire.clone());
@@ -71,8 +72,7 @@ impl Plain {
                 None => tokio::select! {
                     news = self.wire.next() => self.take(news, &mut state).await,
                     _ = interrupt.recv() => Ok(self.interrupt(&mut state)),
-                    _ = terminate.recv() => Ok(Some(Exit::Terminated)),
-                    _ = hangup.recv() => Ok(Some(Exit::Terminated)),
+                    exit = asked.next() => Ok(Some(exit)),
                     _ = tick.tick() => {
                         let lines = self.view.mentioned(self.began.elapsed());
                         self.print(&lines).map(|()| None)

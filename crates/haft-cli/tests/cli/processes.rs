@@ -150,6 +150,19 @@ fn a_reader_that_goes_away_ends_the_command() {
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
 
+#[test]
+fn whoever_is_not_read_ends_all_the_same_when_asked() {
+    let place = Place::new();
+    // More than a pipe holds.
+    let args = ["call", "bash", "command=head -c 45000 /dev/zero | tr '\\0' x", "--json"];
+    let mut child = place.command(&args).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    wait_for(|| place.log().last().is_some_and(|call| call["status"] == "completed"));
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    wait_for(|| ended(&child));
+    assert_eq!(child.wait().unwrap().code(), Some(143));
+}
+
 /// Whether a process has ended, without waiting for it.
 fn ended(child: &std::process::Child) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap_or_default();
