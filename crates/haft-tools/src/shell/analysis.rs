@@ -11,6 +11,7 @@ use super::command::{Command, Sort, Why};
 use super::elsewhere::{Elsewhere, elsewhere};
 use super::gadgets::SHADOWING;
 use super::inner::{Inner, inner};
+use super::operands::TEXT;
 use super::options;
 use super::second::{self, Second};
 use super::surroundings::Surroundings;
@@ -32,6 +33,9 @@ const PARSING_MAX: Duration = Duration::from_secs(1);
 const DEPTH_MAX: usize = 8;
 /// As much of scripts inside scripts as is read.
 const INNER_BYTES_MAX: usize = 1024 * 1024;
+
+/// Variables in which the shell has nothing but numbers: how the last command ended, how many words there are, itself.
+const OWN_NUMBERS: [&str; 3] = ["$?", "$#", "$$"];
 
 /// What a script would do.
 #[derive(Debug, Clone)]
@@ -183,7 +187,9 @@ fn judge(command: &mut Command) {
     if command.sort != Sort::Simple {
         return;
     }
-    if command.words.iter().any(|word| word.certainty() == Certainty::Unknown)
+    let is_open =
+        |(at, word): (usize, &Word)| word.certainty() == Certainty::Unknown && !is_told_number(command, at);
+    if command.words.iter().enumerate().any(is_open)
         || command.words.first().is_some_and(|name| name.known().is_none())
     {
         command.because(Why::Dynamic);
@@ -195,6 +201,17 @@ fn judge(command: &mut Command) {
     let is_element = |token: &String| token.starts_with('{') && token.ends_with("]}") && token.contains('[');
     command.is_opaque |= command.tokens.iter().any(is_element);
     options::judge(command);
+}
+
+/// Whether a word is not known for no other reason than that it tells how something ended, or another number of the shell's
+/// own, to a command for which its words are text.
+fn is_told_number(command: &Command, at: usize) -> bool {
+    let is_text = command.name().is_some_and(|name| TEXT.contains(&name));
+    is_text
+        && command.tokens.get(at).is_some_and(|token| {
+            let rest = OWN_NUMBERS.iter().fold(token.clone(), |rest, own| rest.replace(own, ""));
+            !rest.contains(['$', '`'])
+        })
 }
 
 /// An interpreter that runs a file is what a rule about it speaks of; everything else that runs things is more.

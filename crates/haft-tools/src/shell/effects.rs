@@ -82,8 +82,6 @@ pub(super) const READING: &[&str] = &[
     "paste",
     "column",
     "fold",
-    "basename",
-    "dirname",
     "realpath",
     "readlink",
     "test",

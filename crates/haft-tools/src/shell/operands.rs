@@ -6,8 +6,10 @@ use super::options::subcommand;
 use super::word::Word;
 
 /// Commands whose words are text and no paths.
-pub(super) const TEXT: &[&str] =
-    &["echo", "printf", "expr", "let", "true", "false", ":", "exit", "return", "kill", "sleep", "seq"];
+#[rustfmt::skip]
+pub(super) const TEXT: &[&str] = &[
+    "echo", "printf", "expr", "let", "true", "false", ":", "exit", "return", "kill", "sleep", "seq", "basename", "dirname",
+];
 /// Commands whose first operand is a pattern or a program.
 const PROGRAMMED: &[&str] =
     &["rg", "rga", "ag", "ack", "sed", "gsed", "awk", "gawk", "mawk", "nawk", "jq", "yq", "tr"];
@@ -15,6 +17,10 @@ const PROGRAMMED: &[&str] =
 const COMMITTING: &[&str] = &["git", "hg", "svn", "jj"];
 /// Subcommands of git that take a message; to others the same letter means something else.
 const MESSAGED: &[&str] = &["commit", "tag", "merge", "stash", "notes"];
+/// Subcommands of git that look for a text in what was changed, given by the letters of these options.
+const SEARCHING: (&[&str], [&str; 2]) = (&["log", "show", "diff", "whatchanged"], ["-S", "-G"]);
+/// Programs to which two slashes begin the name of something to build.
+const BUILDING: &[&str] = &["bazel", "bazelisk", "buck", "buck2", "pants", "plz"];
 /// Options behind which a text stands, and whose they are.
 const TEXTS: &[(&str, &str)] = &[
     (
@@ -47,13 +53,20 @@ pub(super) fn operands<'w>(name: &str, words: &'w [Word]) -> Vec<(usize, &'w Wor
     let mut has_program = is_programmed(name) && !words.iter().any(|word| gives_program(name, word.text()));
     let has_message = COMMITTING.contains(&name)
         && (name != "git" || subcommand(name, words).is_some_and(|second| MESSAGED.contains(&second)));
+    let searches =
+        name == "git" && subcommand(name, words).is_some_and(|second| SEARCHING.0.contains(&second));
+    let is_searched_for = |text: &str| searches && SEARCHING.1.iter().any(|letter| text.starts_with(letter));
+    let is_label = |word: &Word| BUILDING.contains(&name) && word.text().starts_with("//");
     let is_letter = |text: &str| text.starts_with('-') && !text.starts_with("--") && text.ends_with('m');
     let mut operands = Vec::with_capacity(words.len());
     for (at, word) in words.iter().enumerate() {
         let before = at.checked_sub(1).map_or("", |before| words[before].text());
-        let is_behind = is_text_option(name, before) || has_message && is_letter(before);
+        let is_behind = is_text_option(name, before)
+            || has_message && is_letter(before)
+            || before.len() == 2 && is_searched_for(before);
         let is_attached = word.text().split_once('=').is_some_and(|(option, _)| lists_text(name, option));
         let is_glued = has_message && word.text().starts_with("-m") && word.text().len() > 2;
+        let is_glued = is_glued || is_searched_for(word.text()) || is_label(word);
         let is_message = (is_behind || is_attached || is_glued) && !is_read(name, word);
         let is_option = word.text().starts_with('-') && word.text() != "-";
         let is_program = has_program && !is_option && !is_message && !is_searched(name, words, at);

@@ -187,9 +187,10 @@ impl<'s> Reader<'s> {
         if self.is_target {
             return None;
         }
-        let mut words = std::mem::take(&mut self.words);
+        let words = std::mem::take(&mut self.words);
+        let mut skipped = 0;
         loop {
-            let Some((first, is_quoted)) = words.first() else { return Some(()) };
+            let Some((first, is_quoted)) = words.get(skipped) else { return Some(()) };
             let bare = (!is_quoted).then(|| first.text());
             match bare {
                 Some(keyword) if FOREIGN.contains(&keyword) => return None,
@@ -198,9 +199,9 @@ impl<'s> Reader<'s> {
                 _ if is_assignment(first.text()) => {}
                 _ => break,
             }
-            words.remove(0);
+            skipped += 1;
         }
-        self.commands.push(words.into_iter().map(|(word, _)| word).collect());
+        self.commands.push(words.into_iter().skip(skipped).map(|(word, _)| word).collect());
         Some(())
     }
 }

@@ -122,11 +122,11 @@ impl<'s> Walker<'s> {
                 self.visit_all(node, depth);
             }
             "compound_statement" if self.text(node).starts_with("((") => {
-                self.evaluating(node, Sort::Arithmetic);
+                self.arithmetic_command(node);
                 self.visit_all(node, depth);
             }
             "c_style_for_statement" => {
-                self.evaluating(node, Sort::Arithmetic);
+                self.arithmetic_command(node);
                 self.branch(|walker| walker.visit_all(node, depth));
             }
             "function_definition" => {

@@ -26,6 +26,11 @@ const PUTTING: &[&str] =
 /// What these write is in other files, where it could be looked at.
 const UNPACKING: &[&str] =
     &["tar", "bsdtar", "gtar", "zip", "unzip", "7z", "7za", "unrar", "cpio", "git", "find", "openssl"];
+/// Options of these behind which the name of what they write stands, as of any other command.
+const NAMING: &[(&str, &[&str])] = &[
+    ("find", &["-fprintf", "-fprint", "-fprint0", "-fls"]),
+    ("openssl", &["-out", "-keyout", "-writerand"]),
+];
 /// Files that commands run without being told so.
 const UNTOLD: &[(&str, &[&str])] = &[
     ("make gmake bmake", &["Makefile", "makefile", "GNUmakefile"]),
@@ -52,6 +57,8 @@ const UNTOLD: &[(&str, &[&str])] = &[
 
 /// So many words of one command are taken down.
 const NAMES_MAX: usize = 256;
+/// So many letters of options stand in one word.
+const CLUSTER_MAX: usize = 8;
 /// So many names below the places that one command may put them in.
 const JOINED_MAX: usize = 4096;
 
@@ -129,6 +136,15 @@ impl Written {
             Unpacked::Nothing => {}
             Unpacked::Names(names) => names.iter().for_each(|name| self.add(command, name)),
             Unpacked::Anything => self.take_anything(),
+        }
+        for (_, options) in NAMING.iter().filter(|(named, _)| *named == name) {
+            let behind = command.words.windows(2).filter(|pair| options.contains(&pair[0].text()));
+            behind.for_each(|pair| self.put(command, &pair[1], &named(&pair[1])));
+        }
+        // Code that nobody sees becomes a program.
+        if makes_programs(command) && command.words.iter().any(|word| word.text() == "-") {
+            self.add(command, "a.out");
+            command.words.iter().skip(1).for_each(|word| self.put(command, word, &named(word)));
         }
         if matches!(name, "split" | "csplit") {
             self.take_parts(command, name);
@@ -351,7 +367,11 @@ fn named(word: &Word) -> Vec<String> {
         }
         found.extend(text.split_once('=').map(|(_, value)| value.to_owned()));
         match text.strip_prefix('-') {
-            Some(cluster) => found.extend(cluster.get(1..).map(str::to_owned)),
+            // It may stand behind any letter.
+            Some(cluster) => {
+                let behind = cluster.char_indices().skip(1).take(CLUSTER_MAX);
+                found.extend(behind.map(|(at, _)| cluster[at..].to_owned()));
+            }
             None => found.push(text),
         }
     }

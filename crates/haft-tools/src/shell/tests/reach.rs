@@ -34,6 +34,7 @@ fn every_command_and_redirection_that_leaves_the_workspace_is_asked_about() {
         "tar -xf a.tar -C../out",
         "cp -t../out f.txt",
         "sort -uo../out/s f.txt",
+        "git blame -S../out/s f.txt",
         "cat link/s",
         "cat sub/../link/s",
         "echo x > link/P",
@@ -98,6 +99,9 @@ fn what_stays_inside_is_not_asked_about() {
         "docker create -v ./sub:/app img cat /etc/passwd",
         "docker exec db cat /etc/passwd",
         "cat $x/y",
+        "basename /etc/passwd .d; dirname /etc/passwd",
+        "git log -S/etc/passwd -- sub; git diff -G '/etc/.*'",
+        "bazel test //... //sub:all",
     ] {
         assert_eq!(asked(&place.workspace, script), Vec::<String>::new(), "{script}");
     }

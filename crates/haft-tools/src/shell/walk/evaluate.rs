@@ -50,16 +50,32 @@ impl Walker<'_> {
 
     /// Arithmetic evaluates what is in its variables, unless that can only be numbers.
     pub(super) fn arithmetic(&mut self, node: Node<'_>) {
+        if !self.is_of_numbers(self.text(node)) {
+            self.evaluating(node, Sort::Arithmetic);
+        }
+    }
+
+    /// `((…))`, and what stands behind `for` like it.
+    pub(super) fn arithmetic_command(&mut self, node: Node<'_>) {
         let text = self.text(node);
+        let within = text.split_once("((").and_then(|(_, rest)| rest.split_once("))"));
+        let is_whole = within.is_some_and(|(inner, _)| {
+            let (open, closed) = (inner.matches('(').count(), inner.matches(')').count());
+            open == closed && self.is_of_numbers(inner)
+        });
+        if !is_whole {
+            self.evaluating(node, Sort::Arithmetic);
+        }
+    }
+
+    fn is_of_numbers(&self, text: &str) -> bool {
         let mut names = text
             .split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
             .filter(|name| name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'));
         let is_simple = !text.trim_start_matches("$[").contains(['[', '`', '"', '\'', '{'])
-            && !text[1..].contains("$(")
+            && !text.trim_start_matches('$').contains("$(")
             && !has_positional(text);
-        if !is_simple || !names.all(|name| self.is_number(name)) {
-            self.evaluating(node, Sort::Arithmetic);
-        }
+        is_simple && names.all(|name| self.is_number(name))
     }
 
     /// `${x@P}` expands what is in a variable as a prompt, `${!x}` and an index evaluate it, and `${x:=y}` sets it.

@@ -83,7 +83,14 @@ impl Walker<'_> {
         let mut target: Option<Vec<Node<'t>>> = None;
         for child in children(node) {
             match child.kind() {
-                "file_descriptor" => {}
+                // A number that is none of a descriptor is a word, and calls something.
+                "file_descriptor" => {
+                    let text = self.text(child);
+                    let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+                    if is_number && text.parse::<i32>().is_err() {
+                        self.overlooked.set(true);
+                    }
+                }
                 "<" => direction = Direction::In,
                 ">" | ">>" | ">|" | "&>" | "&>>" => direction = Direction::Out,
                 ">&" | "<&" | ">&-" | "<&-" => direction = Direction::Descriptor,

@@ -50,7 +50,8 @@ pub(super) type Values = HashMap<String, Vec<Word>>;
 impl<'s> Walker<'s> {
     /// Everything that a script puts into variables.
     pub(super) fn gather_values(&mut self, root: Node<'_>) {
-        if !self.source.contains('$') && !HANDING_ON.iter().any(|word| self.source.contains(word)) {
+        let asking = ["$", "(("].iter().chain(HANDING_ON);
+        if !asking.into_iter().any(|word| self.source.contains(word)) {
             return;
         }
         let mut setting = Vec::new();

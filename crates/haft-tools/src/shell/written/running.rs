@@ -6,7 +6,7 @@ use crate::shell::interpreters::{LONG_VALUED, module};
 use crate::shell::options::{is_given, subcommand};
 use crate::shell::trees::looks_at_none;
 use crate::shell::word::Word;
-use crate::shell::wrappers::{is_interpreter, is_launcher, wrapper_of};
+use crate::shell::wrappers::{SHELLS, is_interpreter, is_launcher, wrapper_of};
 
 use super::named;
 
@@ -54,6 +54,8 @@ const LOOKING: &[&str] = &[
 ];
 /// Programs that are known to run none of their words, and run code all the same.
 const TESTING: &[&str] = &["pytest", "jest"];
+/// What interpreters run of a directory that they are told.
+const MAIN: &[&str] = &["index.js", "index.mjs", "index.cjs", "index.ts", "package.json", "__main__.py"];
 /// Endings of the names of files that are run by whatever their language has for it.
 #[rustfmt::skip]
 const CODE: &[&str] = &[
@@ -70,7 +72,10 @@ pub(super) fn loaded(name: &str, words: &[Word]) -> Vec<String> {
     }
     let code = code(name, words);
     if !code.is_empty() || is_interpreter(name) {
-        return code.iter().flat_map(named).collect();
+        let texts: Vec<String> = code.iter().flat_map(named).collect();
+        let within = texts.iter().filter(|text| !is_code(text));
+        let within = within.flat_map(|text| MAIN.iter().map(move |main| format!("{text}/{main}")));
+        return texts.iter().cloned().chain(within).collect();
     }
     // What these run stands behind them and is a command of its own.
     if wrapper_of(name).is_some() || only_looks(name) || is_told(STAYING, name, words) {
@@ -108,7 +113,8 @@ pub(super) fn code<'w>(name: &str, words: &'w [Word]) -> &'w [Word] {
         return &[];
     }
     let is_value = |at: usize| at > 0 && VALUED.contains(&words[at - 1].text());
-    let mut operands = (0..words.len()).filter(|at| !words[*at].text().starts_with('-') && !is_value(*at));
+    let is_option = |text: &str| text.starts_with('-') || SHELLS.contains(&name) && text.starts_with('+');
+    let mut operands = (0..words.len()).filter(|at| !is_option(words[*at].text()) && !is_value(*at));
     let first = operands.next();
     let is_word = first.is_some_and(|at| RUNNING.contains(&words[at].text()));
     let script = if is_word { operands.next().or(first) } else { first };
