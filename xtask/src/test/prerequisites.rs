@@ -40,6 +40,7 @@ const PREREQUISITES: &[Prerequisite] = &[
     Prerequisite { program: "git",     package: Apt("git"),        suite: "tidy, and tools inside a repository" },
     Prerequisite { program: "setpriv", package: Apt("util-linux"), suite: "files that an unprivileged user may not touch" },
     Prerequisite { program: "strace",  package: Apt("strace"),     suite: "durable before visible, and what scripts execute, seen from the kernel" },
+    Prerequisite { program: "python3", package: Apt("python3"),    suite: "attempts to get out of the sandbox, and commands in Python" },
     Prerequisite { program: "sqlite3", package: Apt("sqlite3"),    suite: "the store, seen from outside" },
     Prerequisite { program: "tmux",    package: Apt("tmux"),       suite: "conversations on a real terminal" },
     Prerequisite { program: "bwrap",   package: Apt("bubblewrap"), suite: "the sandbox by bubblewrap" },
