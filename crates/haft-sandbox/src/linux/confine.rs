@@ -1,21 +1,20 @@
 //! The last steps before a command: no capabilities, no new privileges, Landlock, the filter, and then to become it.
 
 use std::io;
-use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::Command;
 
 use rustix::thread::{
     CapabilitiesSecureBits, CapabilitySet, CapabilitySets, clear_ambient_capability_set,
     remove_capability_from_bounding_set, set_capabilities, set_capabilities_secure_bits, set_no_new_privs,
 };
 
+use super::becoming::Ready;
 use super::limits::{self, Counted};
 use super::told::Told;
-use super::{landlock, seccomp, sys};
+use super::{landlock, seccomp};
 use crate::profile::{Profile, Temp};
 use crate::report::Level;
-use crate::spec::{Program, Spec};
+use crate::spec::Spec;
 
 /// Drops every capability for good: not even a program owned by root brings one back.
 pub(super) fn give_up_capabilities() -> io::Result<()> {
@@ -66,37 +65,18 @@ pub(super) fn private_places(profile: &Profile) -> Vec<PathBuf> {
 pub(super) fn become_command(spec: &Spec, writable: &[PathBuf]) -> Told {
     let counted = if spec.level == Level::LandlockOnly { Counted::User } else { Counted::Namespace };
     match restrict(&spec.profile, writable, counted) {
-        Ok(()) => start(&spec.program, spec.profile.terminal),
+        Ok(()) => match Ready::of(&spec.program, spec.profile.terminal) {
+            Ok(ready) => ready.become_it(),
+            Err(why) => why,
+        },
         Err(why) => Told::Setup(why),
     }
 }
 
 /// Becomes the command as it is. Returns only what went wrong.
-pub(super) fn become_free_command(spec: &Spec) -> Told {
-    match limits::apply(&spec.profile.limits, Counted::User) {
-        Ok(()) => start(&spec.program, spec.profile.terminal),
+pub(super) fn become_free_command(profile: &Profile, ready: &Ready) -> Told {
+    match limits::apply(&profile.limits, Counted::User) {
+        Ok(()) => ready.become_it(),
         Err(error) => Told::Setup(format!("could not limit resources: {error}")),
     }
-}
-
-/// Becomes the program, in a session of its own. Returns only what went wrong.
-pub(super) fn start(program: &Program, terminal: bool) -> Told {
-    // Bubblewrap may have made the session already.
-    rustix::process::setsid().ok();
-    if terminal {
-        rustix::process::ioctl_tiocsctty(rustix::stdio::stdin()).ok();
-    }
-    if let Err(error) = std::env::set_current_dir(&program.cwd) {
-        return Told::Start(format!("could not enter {}: {error}", program.cwd.display()));
-    }
-    if program.is_none() {
-        // Only asked whether it could be done.
-        sys::exit_now(0)
-    }
-    if let Err(error) = sys::unblock_signals() {
-        return Told::Setup(format!("could not unblock signals: {error}"));
-    }
-    let mut command = Command::new(&program.program);
-    let error = command.args(&program.args).env_clear().envs(program.env.iter().cloned()).exec();
-    Told::Start(error.to_string())
 }

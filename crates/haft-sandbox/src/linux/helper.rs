@@ -11,7 +11,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{DumpableBehavior, getpid, set_child_subreaper, set_dumpable_behavior};
 
 use super::guard::Guard;
@@ -122,9 +122,15 @@ fn told_of(mut removed: Vec<Removed>) -> impl Iterator<Item = Told> {
 /// signalled until then is not meant for the command: at a terminal, whoever interrupts something else interrupts this
 /// process too.
 fn told_to_go(channel: &UnixStream, signals: &Signals) -> io::Result<Option<OwnedFd>> {
+    let mut patience = Some(Timespec { tv_sec: 0, tv_nsec: 0 });
     loop {
         let mut fds = [PollFd::new(signals, PollFlags::IN), PollFd::new(channel, PollFlags::IN)];
-        rustix::io::retry_on_intr(|| poll(&mut fds, None))?;
+        if rustix::io::retry_on_intr(|| poll(&mut fds, patience.as_ref()))? == 0 {
+            // There is time.
+            sys::fetch_own_code();
+            patience = None;
+            continue;
+        }
         let [on_signals, on_channel] = fds.map(|fd| !fd.revents().is_empty());
         // Those that are there already came before the instruction, or as good as.
         if on_signals {

@@ -8,9 +8,10 @@ use std::os::unix::net::UnixStream;
 use rustix::process::{DumpableBehavior, Pid, Signal, WaitOptions, kill_process_group, wait};
 use rustix::process::{set_dumpable_behavior, set_parent_process_death_signal};
 
+use super::becoming::Ready;
 use super::limits::Counted;
 use super::linger::{ENDING, linger};
-use super::sys::{self, Forked, Signals};
+use super::sys::{self, Signals};
 use super::told::Told;
 use super::view::{self, Surroundings};
 use super::{confine, helper, loopback, proxy};
@@ -28,21 +29,18 @@ pub(super) fn run(
         helper::tell(&mut results, &[Told::Setup(why)]);
         sys::exit_now(1);
     }
-    match sys::fork_into(0) {
-        Ok(Forked::Child) => {
-            let told = confine::start(&spec.program, spec.profile.terminal);
-            helper::tell(&mut results, &[told]);
-            sys::exit_now(1)
+    let told = match Ready::of(&spec.program, spec.profile.terminal) {
+        Ok(ready) => {
+            let mut child = || helper::tell(&mut &results, &[ready.become_it()]);
+            match sys::start_sharing(&mut child) {
+                Ok(command) => reap(command, signals).to_vec(),
+                Err(error) => vec![Told::Setup(format!("could not start a process: {error}"))],
+            }
         }
-        Ok(Forked::Parent(command)) => {
-            helper::tell(&mut results, &reap(command, signals));
-            sys::exit_now(0)
-        }
-        Err(error) => {
-            helper::tell(&mut results, &[Told::Setup(format!("could not start a process: {error}"))]);
-            sys::exit_now(1)
-        }
-    }
+        Err(why) => vec![why],
+    };
+    helper::tell(&mut results, &told);
+    sys::exit_now(0)
 }
 
 /// Everything that needs power, and then giving it up.

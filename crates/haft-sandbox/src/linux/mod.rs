@@ -1,6 +1,7 @@
 //! The sandbox on Linux. `helper` is where the second process starts; `supervise` stays outside, `init` goes in.
 
 mod asides;
+mod becoming;
 mod beside;
 mod bubblewrap;
 mod caches;

@@ -14,6 +14,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, kill_process_group, wait};
 
+use super::becoming::Ready;
 use super::bubblewrap::Wrapping;
 use super::guard::{Guard, Look};
 use super::linger::{ENDING, linger};
@@ -97,7 +98,7 @@ fn run_once(spec: &Spec, guard: &Guard, channel: &UnixStream, signals: &Signals)
     let (complaint, complaints) = pipe_with(PipeFlags::CLOEXEC)?;
     let group = spec.profile.limits.memory_bytes.and_then(Group::make);
     let (head, proxy) = match (spec.profile.access, spec.level) {
-        (Access::Full, _) => (bare(spec, results, Kind::Free, group.as_ref())?, None),
+        (Access::Full, _) => (free(spec, &File::from(results), group.as_ref())?, None),
         (Access::Confined, Level::Namespaces) => {
             in_namespaces(spec, guard, results, signals, group.as_ref())?
         }
@@ -179,27 +180,20 @@ fn in_namespaces(
     }
 }
 
-/// How a command runs that is not in namespaces of ours.
+/// How a command runs that is not in namespaces of ours, and not free.
 #[derive(Clone, Copy)]
 enum Kind<'a> {
-    Free,
     Restricted,
     Wrapped(Wrapping<'a>),
 }
 
 fn bare(spec: &Spec, results: OwnedFd, kind: Kind<'_>, group: Option<&Group>) -> io::Result<Head> {
-    // What loses its parent becomes ours, wherever it hides.
-    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+    adopt_orphans()?;
     match sys::fork_into(0)? {
         Forked::Parent(pid) => Ok(Head::Command(pid)),
         Forked::Child => {
-            if spec.profile.limits.memory_bytes.is_some() {
-                memory::give_way();
-            }
-            admit(group, rustix::process::getpid());
-            rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).ok();
+            prepare(spec, group);
             let told = match kind {
-                Kind::Free => confine::become_free_command(spec),
                 Kind::Restricted => confine::become_command(spec, &confine::usual_places(&spec.profile)),
                 Kind::Wrapped(wrapping) => bubblewrap::become_it(spec, wrapping, &results),
             };
@@ -207,6 +201,35 @@ fn bare(spec: &Spec, results: OwnedFd, kind: Kind<'_>, group: Option<&Group>) ->
             sys::exit_now(1)
         }
     }
+}
+
+/// Nothing has to be done first that would need a memory of its own.
+fn free(spec: &Spec, results: &File, group: Option<&Group>) -> io::Result<Head> {
+    adopt_orphans()?;
+    let ready = Ready::of(&spec.program, spec.profile.terminal);
+    let mut child = || {
+        prepare(spec, group);
+        let told = match &ready {
+            Ok(ready) => confine::become_free_command(&spec.profile, ready),
+            Err(why) => why.clone(),
+        };
+        super::helper::tell(&mut &*results, &[told]);
+    };
+    sys::start_sharing(&mut child).map(Head::Command)
+}
+
+/// What loses its parent becomes ours, wherever it hides.
+fn adopt_orphans() -> io::Result<()> {
+    Ok(rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?)
+}
+
+/// The first steps of the command's own process.
+fn prepare(spec: &Spec, group: Option<&Group>) {
+    if spec.profile.limits.memory_bytes.is_some() {
+        memory::give_way();
+    }
+    admit(group, rustix::process::getpid());
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).ok();
 }
 
 /// Waits for the end, and brings it about when it is asked for. Returns how it ended, and what it left.

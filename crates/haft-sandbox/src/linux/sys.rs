@@ -1,6 +1,7 @@
 //! The system calls that no safe library offers, each wrapped once. All `unsafe` code of the project is here.
 #![allow(unsafe_code)]
 
+use std::ffi::{CStr, CString};
 use std::io;
 use std::mem;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
@@ -31,6 +32,58 @@ pub(super) fn fork_into(flags: libc::c_int) -> io::Result<Forked> {
             pid.map(Forked::Parent).ok_or_else(|| io::Error::other("clone returned no process id"))
         }
     }
+}
+
+/// How much memory a process that shares ours may use for its calls.
+const STACK_BYTES: usize = 256 << 10;
+
+/// Starts a process that shares the memory of this one until it becomes another program or ends, and waits until then.
+/// Nothing is copied, so it takes a fraction of the time of a fork.
+///
+/// `child` ends the process if it returns. It may allocate, which is never given back, and must hold no lock when it
+/// becomes the program; descriptors, the directory, signals, limits and privileges are its own.
+pub(super) fn start_sharing(child: &mut dyn FnMut()) -> io::Result<Pid> {
+    extern "C" fn run(child: *mut libc::c_void) -> libc::c_int {
+        // SAFETY: it is what is handed over below, by a function that does not return before this process is done with it.
+        let child = unsafe { &mut *child.cast::<&mut dyn FnMut()>() };
+        child();
+        exit_now(1)
+    }
+    let mut stack = vec![0_u128; STACK_BYTES / mem::size_of::<u128>()];
+    let mut child = child;
+    let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+    // SAFETY: the stack grows down from its end, which is aligned to 16 bytes. Because of CLONE_VFORK this thread, the only
+    // one, stands still until the child has another memory or none: so the child alone uses this memory meanwhile, and
+    // stack and closure outlive its use of them.
+    let pid =
+        unsafe { libc::clone(run, stack.as_mut_ptr_range().end.cast(), flags, (&raw mut child).cast()) };
+    drop(stack);
+    if pid < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Pid::from_raw(pid).ok_or_else(|| io::Error::other("clone returned no process id"))
+}
+
+/// A list of texts in the form in which the kernel takes arguments and variables.
+pub(super) struct Words {
+    texts: Vec<CString>,
+    /// Points to each of them, and ends with none.
+    pointers: Vec<*const libc::c_char>,
+}
+
+impl Words {
+    pub(super) fn new(texts: Vec<CString>) -> Words {
+        let pointers = texts.iter().map(|text| text.as_ptr()).chain([std::ptr::null()]).collect();
+        Words { texts, pointers }
+    }
+}
+
+/// Becomes another program. Returns only what went wrong.
+pub(super) fn execute(program: &CStr, args: &Words, env: &Words) -> io::Error {
+    debug_assert!(!args.texts.is_empty() && args.pointers.len() > args.texts.len());
+    // SAFETY: both lists end with a null pointer, and what they point to lives as long as they do.
+    unsafe { libc::execve(program.as_ptr(), args.pointers.as_ptr(), env.pointers.as_ptr()) };
+    io::Error::last_os_error()
 }
 
 /// What to change on a mount and everything mounted below it.
@@ -186,6 +239,21 @@ pub(super) fn landlock_version() -> i32 {
         libc::syscall(libc::SYS_landlock_create_ruleset, std::ptr::null::<u8>(), 0, only_the_version)
     };
     i32::try_from(version.max(0)).unwrap_or_default()
+}
+
+/// Has this program's own code at hand, so that none of it has to be fetched when it counts: each page that is not yet
+/// there costs some microseconds. Kernels before 5.14 know no such thing, and then it is fetched when it is needed.
+pub(super) fn fetch_own_code() {
+    unsafe extern "C" {
+        /// Where the linker says that the program begins, and where its code ends.
+        static __executable_start: u8;
+        static etext: u8;
+    }
+    let (start, end) = (&raw const __executable_start as usize, &raw const etext as usize);
+    let start = start - start % rustix::param::page_size();
+    let at = std::ptr::with_exposed_provenance_mut(start);
+    // SAFETY: the pages are only looked at, and those that are not there are told as an error.
+    unsafe { libc::madvise(at, end.saturating_sub(start), libc::MADV_POPULATE_READ) };
 }
 
 /// Has the threads of this process share what they have freed. glibc gives nearly each its own memory, up to eight for
