@@ -246,14 +246,14 @@ pub(crate) fn run(
     changed_input: Option<&str>,
     at_ms: i64,
 ) -> Result<Seq, Fault> {
-    let row = connection
+    let told = Told::of_call(connection, call)?;
+    let runs_anew = |told: &Told| told.is_pending || changed_input.is_some();
+    let told = told.filter(runs_anew).ok_or_else(|| not_under_way(call))?;
+    connection
         .prepare_cached(
-            "UPDATE call SET state = 'running', started_ms = ?2, changed_input = ?3
-             WHERE id = ?1 AND (state = 'pending' OR state = 'running' AND ?3 IS NOT NULL) RETURNING session, message, tool",
+            "UPDATE call SET state = 'running', started_ms = ?2, changed_input = ?3 WHERE id = ?1",
         )?
-        .query_row(params![call, at_ms, changed_input], Told::of)
-        .optional()?;
-    let told = row.ok_or_else(|| not_under_way(call))?;
+        .execute(params![call, at_ms, changed_input])?;
     let body = told.body(call);
     events::insert(
         connection,

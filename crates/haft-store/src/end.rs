@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use haft::{Ended, Interruption, Rejection, Seq, Settlement};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::json;
 
 use crate::events::{self, NewEvent};
@@ -55,14 +55,12 @@ impl End {
         call: &str,
         at_ms: i64,
     ) -> Result<Option<Seq>, Fault> {
-        let row = connection
+        let Some(told) = Told::of_call(connection, call)? else { return Ok(None) };
+        connection
             .prepare_cached(
-                "UPDATE call SET state = ?2, reason = ?3, title = ?4, settlement = ?5, ended_ms = ?6
-                 WHERE id = ?1 AND state IN ('pending', 'running') RETURNING session, message, tool",
+                "UPDATE call SET state = ?2, reason = ?3, title = ?4, settlement = ?5, ended_ms = ?6 WHERE id = ?1",
             )?
-            .query_row(params![call, self.state, self.reason, self.title, self.record.json, at_ms], Told::of)
-            .optional()?;
-        let Some(told) = row else { return Ok(None) };
+            .execute(params![call, self.state, self.reason, self.title, self.record.json, at_ms])?;
         keep_media(connection, &self.record.media, call)?;
         connection
             .prepare_cached("UPDATE session SET updated_ms = ?2 WHERE id = ?1")?
@@ -115,16 +113,29 @@ pub(crate) fn media(connection: &Connection, digest: &str) -> Result<Arc<[u8]>, 
     bytes.map(Arc::from).ok_or_else(|| Fault::Nonsense("a record", format!("its media {digest} is missing")))
 }
 
-/// What events say of a call.
+/// What events say of a call that is under way.
 pub(crate) struct Told {
     pub(crate) session: String,
     message: String,
     tool: String,
+    /// Whether it has not begun to run.
+    pub(crate) is_pending: bool,
 }
 
 impl Told {
-    pub(crate) fn of(row: &Row<'_>) -> rusqlite::Result<Told> {
-        Ok(Told { session: row.get(0)?, message: row.get(1)?, tool: row.get(2)? })
+    /// What is to be said of a call; nothing if it was never recorded, or has ended. To be asked in the transaction that
+    /// changes it: to have the change itself say so takes SQLite much longer.
+    pub(crate) fn of_call(connection: &Connection, call: &str) -> rusqlite::Result<Option<Told>> {
+        connection
+            .prepare_cached(
+                "SELECT session, message, tool, state = 'pending' FROM call
+                 WHERE id = ?1 AND state IN ('pending', 'running')",
+            )?
+            .query_row([call], |row| {
+                let (session, message, tool) = (row.get(0)?, row.get(1)?, row.get(2)?);
+                Ok(Told { session, message, tool, is_pending: row.get(3)? })
+            })
+            .optional()
     }
 
     pub(crate) fn body(&self, call: &str) -> serde_json::Value {

@@ -172,7 +172,13 @@ impl Desk {
 
     fn finish(&self, jobs: &mut [Job]) -> rusqlite::Result<()> {
         let _unless_it_panics = RollBackOnPanic(&self.connection);
-        let done = self.run_all(jobs).and_then(|()| say(&self.connection, "COMMIT"));
+        let done = match jobs {
+            // One that is alone has the whole transaction for its savepoint.
+            [alone] => self
+                .run(alone)
+                .and_then(|worked| say(&self.connection, if worked { "COMMIT" } else { "ROLLBACK" })),
+            several => self.run_all(several).and_then(|()| say(&self.connection, "COMMIT")),
+        };
         if done.is_err() && !self.connection.is_autocommit() {
             say(&self.connection, "ROLLBACK")?;
         }
@@ -182,20 +188,21 @@ impl Desk {
     fn run_all(&self, jobs: &mut [Job]) -> rusqlite::Result<()> {
         for job in jobs {
             say(&self.connection, "SAVEPOINT job")?;
-            let outcome = job.task.run(&self.connection);
-            let failed = outcome.is_err();
-            let damaged = outcome.is_err_and(Fault::is_damage);
-            self.suspect(damaged);
-            // Some errors, a full disk among them, undo the whole transaction; then nothing of it may be told as done.
-            if self.connection.is_autocommit() {
-                return Err(gone());
-            }
-            if failed {
+            if !self.run(job)? {
                 say(&self.connection, "ROLLBACK TO job")?;
             }
             say(&self.connection, "RELEASE job")?;
         }
         Ok(())
+    }
+
+    /// Does a job in the transaction; returns whether it worked.
+    fn run(&self, job: &mut Job) -> rusqlite::Result<bool> {
+        let outcome = job.task.run(&self.connection);
+        let worked = outcome.is_ok();
+        self.suspect(outcome.is_err_and(Fault::is_damage));
+        // Some errors, a full disk among them, undo the whole transaction; then nothing of it may be told as done.
+        if self.connection.is_autocommit() { Err(gone()) } else { Ok(worked) }
     }
 
     /// Sets what the next commit survives. SQLite takes this only between transactions.
