@@ -85,6 +85,8 @@ pub struct Processes {
     /// Whether a helper waits for the next command. That is quicker where there is a next one.
     pub keeps_helper: bool,
     sandbox: OnceLock<Sandbox>,
+    /// The shell that was found where none is configured.
+    found: OnceLock<PathBuf>,
     standby: standby::Standby,
 }
 
@@ -139,6 +141,7 @@ impl Processes {
             keeps_helper: false,
             standby: standby::Standby::default(),
             sandbox: OnceLock::new(),
+            found: OnceLock::new(),
         }
     }
 

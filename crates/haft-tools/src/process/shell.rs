@@ -11,6 +11,19 @@ const KNOWN: &[&str] = &["ash", "bash", "dash", "ksh", "mksh", "oksh", "sh", "ya
 impl Processes {
     /// The configured shell, the person's own if it is known to read scripts, bash, or sh.
     pub(super) fn shell(&self) -> Option<PathBuf> {
+        if self.shell.is_some() {
+            return self.shell.clone();
+        }
+        // To look through all of `PATH` takes a while, and it was the same last time unless it is gone.
+        let known = self.found.get().filter(|shell| is_program(shell));
+        known.cloned().or_else(|| {
+            let found = self.look_for_shell()?;
+            self.found.get_or_init(|| found.clone());
+            Some(found)
+        })
+    }
+
+    fn look_for_shell(&self) -> Option<PathBuf> {
         let variable = |wanted: &str| {
             let found = self.environment.iter().find(|(name, _)| name == wanted);
             found.map(|(_, value)| value.as_os_str())
@@ -23,7 +36,7 @@ impl Processes {
                 .find(|shell| is_program(shell))
         };
         let fallback = || Some(PathBuf::from("/bin/sh")).filter(|shell| is_program(shell));
-        self.shell.clone().or(own).or_else(on_path).or_else(fallback)
+        own.or_else(on_path).or_else(fallback)
     }
 }
 
