@@ -1,9 +1,11 @@
 //! Outputs that are kept while they are produced: bounded memory, whatever their size, and no secrets.
 
-use std::fs::{self, File};
-use std::io::{self, Write};
+mod apart;
+mod sink;
+
+use std::fs;
+use std::io;
 use std::path::PathBuf;
-use std::thread::{self, JoinHandle};
 use std::time::SystemTime;
 
 use haft::{BoxFuture, Output, OutputId, Spool, StoreError, ToolContext};
@@ -14,16 +16,17 @@ use crate::fault::Fault;
 use crate::files;
 use crate::leftovers;
 use crate::outputs::{self, path_of};
-use crate::redact::Redactor;
 use crate::store::Store;
 use crate::writer::Durability;
+use apart::Apart;
+use sink::Sink;
 
 /// So much is held back before it is gone over and written.
 const PENDING_BYTES: usize = 256 << 10;
 /// So much of it stays behind: a secret that begins there may go on.
 const HELD_BACK_BYTES: usize = 16 << 10;
-/// So much is written before the disk is made to take it, so that little is left to wait for at the end.
-const UNSYNCED_BYTES_MAX: u64 = 64 << 20;
+/// Whoever prints more than this is heard on one thread, and what they print is laid down on another.
+const FLOOD_BYTES: u64 = 4 << 20;
 /// A key that is written over several lines is not longer than this.
 const KEY_BYTES_MAX: usize = 64 << 10;
 
@@ -31,17 +34,22 @@ pub(crate) struct FileSpool {
     store: Store,
     maker: ToolContext,
     id: OutputId,
-    redactor: Redactor,
     unfinished: PathBuf,
-    file: Option<File>,
-    /// The disk at work on what was written so far, in a thread of its own.
-    syncing: Option<JoinHandle<io::Result<()>>>,
-    unsynced: u64,
+    place: Place,
     pending: Vec<u8>,
-    bytes: u64,
-    newlines: u64,
-    ends_with_newline: bool,
-    redactions: usize,
+    /// Room for what is pending next, which was used before.
+    spare: Vec<u8>,
+    /// How much of it is laid down, or on its way.
+    printed: u64,
+}
+
+/// Where it is laid down.
+enum Place {
+    /// On the thread of whoever writes, as long as it is little.
+    Here(Sink),
+    Apart(Apart),
+    /// It is finished, or something went wrong.
+    Closed,
 }
 
 impl FileSpool {
@@ -53,61 +61,37 @@ impl FileSpool {
             store: store.clone(),
             maker: maker.clone(),
             id,
-            redactor: store.0.redactor.clone(),
+            place: Place::Here(Sink::new(file, store.0.redactor.clone())),
             unfinished,
-            file: Some(file),
-            syncing: None,
-            unsynced: 0,
             pending: Vec::with_capacity(PENDING_BYTES),
-            bytes: 0,
-            newlines: 0,
-            ends_with_newline: true,
-            redactions: 0,
+            spare: Vec::new(),
+            printed: 0,
         })
     }
 
-    /// Writes the first so many pending bytes, without their secrets.
+    /// Lays the first so many pending bytes down.
     fn flush(&mut self, length: usize) -> io::Result<()> {
-        let Some(file) = &mut self.file else { return Err(io::Error::other("the output was closed")) };
-        let part = &self.pending[..length];
-        // Looking for the places that are no text is slow, and most outputs have none.
-        let chunks: Box<dyn Iterator<Item = (&str, &[u8])>> = match std::str::from_utf8(part) {
-            Ok(text) => Box::new(std::iter::once((text, &[][..]))),
-            Err(_) => Box::new(part.utf8_chunks().map(|chunk| (chunk.valid(), chunk.invalid()))),
-        };
-        for (valid, invalid) in chunks {
-            let clean = self.redactor.redact_counting(valid);
-            self.redactions += clean.places;
-            for piece in [clean.text.as_bytes(), invalid].into_iter().filter(|piece| !piece.is_empty()) {
-                file.write_all(piece)?;
-                self.bytes += piece.len() as u64;
-                self.unsynced += piece.len() as u64;
-                self.newlines += memchr::memchr_iter(b'\n', piece).count() as u64;
-                self.ends_with_newline = piece.ends_with(b"\n");
+        let mut part = std::mem::replace(&mut self.pending, std::mem::take(&mut self.spare));
+        self.pending.extend_from_slice(&part[length..]);
+        part.truncate(length);
+        self.printed += length as u64;
+        self.place = match std::mem::replace(&mut self.place, Place::Closed) {
+            Place::Here(mut sink) => {
+                sink.lay(&part)?;
+                part.clear();
+                self.spare = part;
+                match self.printed < FLOOD_BYTES {
+                    true => Place::Here(sink),
+                    false => Place::Apart(Apart::begin(sink)?),
+                }
             }
-        }
-        self.pending.drain(..length);
-        self.sync_meanwhile()
-    }
-
-    /// Has the disk take what was written while more is heard. What it complains of is told here once, and never again.
-    fn sync_meanwhile(&mut self) -> io::Result<()> {
-        let is_idle = self.syncing.as_ref().is_none_or(JoinHandle::is_finished);
-        let Some(file) = self.file.as_ref().filter(|_| is_idle && self.unsynced >= UNSYNCED_BYTES_MAX) else {
-            return Ok(());
+            Place::Apart(mut apart) => {
+                self.spare = apart.spare();
+                Place::Apart(apart.lay(part)?)
+            }
+            Place::Closed => return Err(closed()),
         };
-        let file = file.try_clone()?;
-        self.synced()?;
-        self.unsynced = 0;
-        self.syncing =
-            Some(thread::Builder::new().name("haft-sync".to_owned()).spawn(move || file.sync_data())?);
         Ok(())
-    }
-
-    /// Waits until the disk has done what it is at.
-    fn synced(&mut self) -> io::Result<()> {
-        let Some(syncing) = self.syncing.take() else { return Ok(()) };
-        syncing.join().unwrap_or_else(|_| Err(io::Error::other("the disk was not waited for")))
     }
 
     /// How much of what is pending can be gone over: whole lines, and no key that has not ended.
@@ -156,12 +140,13 @@ impl Spool for FileSpool {
 impl FileSpool {
     fn finish(&mut self) -> io::Result<(Output, usize)> {
         self.flush(self.pending.len())?;
-        self.synced()?;
-        if let Some(file) = self.file.take() {
-            file.sync_all()?;
-            // Under its own name it is taken for a leftover if it is old, until its row is there.
-            file.set_modified(SystemTime::now())?;
-        }
+        let mut sink = match std::mem::replace(&mut self.place, Place::Closed) {
+            Place::Here(sink) => sink,
+            Place::Apart(apart) => apart.end()?,
+            Place::Closed => return Err(closed()),
+        };
+        // Under its own name it is taken for a leftover if it is old, until its row is there.
+        sink.settle()?.set_modified(SystemTime::now())?;
         let outputs = &self.store.0.places.outputs;
         let path = path_of(outputs, self.id.as_str())
             .ok_or_else(|| io::Error::other("a minted id has another shape"))?;
@@ -172,9 +157,8 @@ impl FileSpool {
         }
         fs::rename(&self.unfinished, &path)?;
         files::sync_dir(shelf)?;
-        let lines = self.newlines + u64::from(!self.ends_with_newline);
-        let output = Output { id: self.id.clone(), bytes: self.bytes, lines, path: Some(path) };
-        Ok((output, self.redactions))
+        let output = Output { id: self.id.clone(), bytes: sink.bytes, lines: sink.lines(), path: Some(path) };
+        Ok((output, sink.redactions))
     }
 }
 
@@ -183,6 +167,10 @@ impl Drop for FileSpool {
         // It has its name already, or nobody wants it. What stays is swept later.
         let _stays = files::remove(&self.unfinished);
     }
+}
+
+fn closed() -> io::Error {
+    io::Error::other("the output was closed")
 }
 
 fn failed(path: &std::path::Path, error: io::Error) -> StoreError {

@@ -19,14 +19,14 @@ async fn what_is_spooled_is_kept_byte_for_byte_and_counted() {
     let session = SessionId::mint();
     let mut spool = store.spool(&context(&session)).unwrap();
     let mut produced = Vec::new();
-    for line in 0..60_000 {
+    for line in 0..150_000 {
         let piece = format!("line {line} with some text and a byte that is no character: ");
         let piece = [piece.as_bytes(), b"\xff\n"].concat();
         spool.write(&piece).unwrap();
         produced.extend_from_slice(&piece);
     }
     let output = spool.keep().await.unwrap();
-    assert_eq!((output.bytes, output.lines), (produced.len() as u64, 60_000));
+    assert_eq!((output.bytes, output.lines), (produced.len() as u64, 150_000));
     assert!(whole(&store, &session, &output.id).await == produced);
 }
 
@@ -53,7 +53,7 @@ async fn a_secret_is_found_wherever_the_pieces_part() {
     let (store, _) = Store::open(StoreOptions { redactor, ..options(&data_of(&dir)) }).unwrap();
     let session = SessionId::mint();
     let mut spool = store.spool(&context(&session)).unwrap();
-    let text = format!("{}hunter2-and-more{}\n", "x".repeat(777), "y".repeat(100)).repeat(1200);
+    let text = format!("{}hunter2-and-more{}\n", "x".repeat(777), "y".repeat(100)).repeat(12_000);
     for piece in text.as_bytes().chunks(1009) {
         spool.write(piece).unwrap();
     }
@@ -66,8 +66,11 @@ async fn a_secret_is_found_wherever_the_pieces_part() {
 #[tokio::test]
 async fn what_is_not_kept_leaves_nothing_behind() {
     let (dir, store) = fresh();
-    let mut spool = store.spool(&context(&SessionId::mint())).unwrap();
-    spool.write(&vec![b'x'; 1 << 20]).unwrap();
-    drop(spool);
+    // Little, and so much that it is laid down apart.
+    for pieces in [1, 16] {
+        let mut spool = store.spool(&context(&SessionId::mint())).unwrap();
+        (0..pieces).for_each(|_| spool.write(&vec![b'x'; 1 << 20]).unwrap());
+        drop(spool);
+    }
     assert_eq!(std::fs::read_dir(data_of(&dir).join("outputs")).unwrap().count(), 0);
 }
