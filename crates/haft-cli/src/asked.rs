@@ -14,6 +14,9 @@ use crate::exit::Exit;
 /// To end in order may take so long: what runs is asked to end before it is made to.
 const PATIENCE: Duration = Duration::from_secs(15);
 
+/// Only after this time is it to ask again.
+const AGAIN_AFTER: Duration = Duration::from_secs(1);
+
 /// A signal, and how haft leaves because of it.
 pub(crate) type Asking = (SignalKind, Exit);
 
@@ -84,7 +87,10 @@ async fn insist(askings: &[Asking], is_over: &AtomicBool) -> io::Result<()> {
     let mut asked = Asked::listen(askings)?;
     let exit = asked.next().await;
     if !is_over.load(Ordering::Relaxed) {
+        // `timeout` and terminals that close ask twice at once, and mean it once.
+        tokio::time::sleep(AGAIN_AFTER).await;
         // Whoever asks again does not want to wait.
+        let mut asked = Asked::listen(askings)?;
         let _again = tokio::time::timeout(PATIENCE, asked.next()).await;
     }
     std::process::exit(exit as i32)

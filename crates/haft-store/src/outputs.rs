@@ -71,7 +71,7 @@ impl Store {
     }
 
     fn kept(&self, condition: &str, wanted: &str) -> Result<Option<Output>, StoreError> {
-        let query = format!("SELECT id, bytes, lines, session FROM output WHERE {condition}");
+        let query = format!("{COLUMNS} WHERE {condition}");
         let found = self.read("find an output", |connection| {
             Ok(connection.prepare_cached(&query)?.query_row([wanted], Kept::of).optional()?)
         })?;
@@ -81,7 +81,7 @@ impl Store {
     fn open_output(&self, reader: &SessionId, id: &OutputId) -> Result<Option<OpenOutput>, StoreError> {
         let found = self.read("find an output", |connection| {
             let kept = connection
-                .prepare_cached("SELECT id, bytes, lines, session FROM output WHERE id = ?1")?
+                .prepare_cached(&format!("{COLUMNS} WHERE id = ?1"))?
                 .query_row([id.as_str()], Kept::of)
                 .optional()?;
             let Some(kept) = kept else { return Ok(None) };
@@ -100,6 +100,9 @@ impl Store {
     }
 }
 
+const COLUMNS: &str = "SELECT id, bytes, lines, session FROM output";
+
+/// A row of [`COLUMNS`].
 struct Kept {
     id: String,
     bytes: u64,

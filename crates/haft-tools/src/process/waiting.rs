@@ -33,7 +33,7 @@ pub(super) fn is_read(supervisor: Pid, wanted: Wanted) -> Option<bool> {
     while at < processes.len() && threads < THREADS_MAX {
         let pid = processes[at];
         at += 1;
-        for thread in numbers(&format!("/proc/{pid}/task")) {
+        for thread in numbers(&format!("/proc/{pid}/task")).into_iter().take(THREADS_MAX - threads) {
             threads += 1;
             // The supervisor and whoever ended meanwhile have nothing to say.
             let call = fs::read_to_string(format!("/proc/{pid}/task/{thread}/syscall")).ok();

@@ -34,9 +34,6 @@ const DEPTH_MAX: usize = 8;
 /// As much of scripts inside scripts as is read.
 const INNER_BYTES_MAX: usize = 1024 * 1024;
 
-/// Variables in which the shell has nothing but numbers: how the last command ended, how many words there are, itself.
-const OWN_NUMBERS: [&str; 3] = ["$?", "$#", "$$"];
-
 /// What a script would do.
 #[derive(Debug, Clone)]
 pub struct Analysis {
@@ -207,11 +204,22 @@ fn judge(command: &mut Command) {
 /// own, to a command for which its words are text.
 fn is_told_number(command: &Command, at: usize) -> bool {
     let is_text = command.name().is_some_and(|name| TEXT.contains(&name));
-    is_text
-        && command.tokens.get(at).is_some_and(|token| {
-            let rest = OWN_NUMBERS.iter().fold(token.clone(), |rest, own| rest.replace(own, ""));
-            !rest.contains(['$', '`'])
-        })
+    is_text && command.tokens.get(at).is_some_and(|token| expands_own_numbers(token))
+}
+
+/// Whether all that is expanded in a word is how the last command ended, how many words there are, or the shell's number.
+fn expands_own_numbers(token: &str) -> bool {
+    let (mut rest, mut has_any) = (token.chars(), false);
+    while let Some(c) = rest.next() {
+        match c {
+            '\\' => drop(rest.next()),
+            '`' => return false,
+            '$' if matches!(rest.next(), Some('?' | '#' | '$')) => has_any = true,
+            '$' => return false,
+            _ => {}
+        }
+    }
+    has_any
 }
 
 /// An interpreter that runs a file is what a rule about it speaks of; everything else that runs things is more.

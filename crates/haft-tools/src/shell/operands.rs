@@ -18,9 +18,17 @@ const COMMITTING: &[&str] = &["git", "hg", "svn", "jj"];
 /// Subcommands of git that take a message; to others the same letter means something else.
 const MESSAGED: &[&str] = &["commit", "tag", "merge", "stash", "notes"];
 /// Subcommands of git that look for a text in what was changed, given by the letters of these options.
-const SEARCHING: (&[&str], [&str; 2]) = (&["log", "show", "diff", "whatchanged"], ["-S", "-G"]);
-/// Programs to which two slashes begin the name of something to build.
+const SEARCHING: &[&str] = &["log", "show", "diff", "whatchanged"];
+const SEARCHED: [&str; 2] = ["-S", "-G"];
+/// Options before these that certainly take nothing.
+#[rustfmt::skip]
+const FLAGS: &[&str] = &[
+    "-p", "--patch", "--oneline", "--stat", "--all", "--name-only", "--name-status", "--pickaxe-all", "--pickaxe-regex", "--reverse",
+    "--follow", "-w", "-i",
+];
+/// Programs to which two slashes begin the name of something to build, and their words for doing so.
 const BUILDING: &[&str] = &["bazel", "bazelisk", "buck", "buck2", "pants", "plz"];
+const BUILT: &[&str] = &["build", "test", "run", "query", "cquery", "aquery", "coverage", "fetch", "targets"];
 /// Options behind which a text stands, and whose they are.
 const TEXTS: &[(&str, &str)] = &[
     (
@@ -53,21 +61,16 @@ pub(super) fn operands<'w>(name: &str, words: &'w [Word]) -> Vec<(usize, &'w Wor
     let mut has_program = is_programmed(name) && !words.iter().any(|word| gives_program(name, word.text()));
     let has_message = COMMITTING.contains(&name)
         && (name != "git" || subcommand(name, words).is_some_and(|second| MESSAGED.contains(&second)));
-    let searches =
-        name == "git" && subcommand(name, words).is_some_and(|second| SEARCHING.0.contains(&second));
-    let is_searched_for = |text: &str| searches && SEARCHING.1.iter().any(|letter| text.starts_with(letter));
-    let is_label = |word: &Word| BUILDING.contains(&name) && word.text().starts_with("//");
     let is_letter = |text: &str| text.starts_with('-') && !text.starts_with("--") && text.ends_with('m');
     let mut operands = Vec::with_capacity(words.len());
     for (at, word) in words.iter().enumerate() {
         let before = at.checked_sub(1).map_or("", |before| words[before].text());
-        let is_behind = is_text_option(name, before)
-            || has_message && is_letter(before)
-            || before.len() == 2 && is_searched_for(before);
+        let is_behind = is_text_option(name, before) || has_message && is_letter(before);
         let is_attached = word.text().split_once('=').is_some_and(|(option, _)| lists_text(name, option));
         let is_glued = has_message && word.text().starts_with("-m") && word.text().len() > 2;
-        let is_glued = is_glued || is_searched_for(word.text()) || is_label(word);
-        let is_message = (is_behind || is_attached || is_glued) && !is_read(name, word);
+        let is_message = (is_behind || is_attached || is_glued) && !is_read(name, word)
+            || is_looked_for(name, words, at)
+            || is_label(name, words, at);
         let is_option = word.text().starts_with('-') && word.text() != "-";
         let is_program = has_program && !is_option && !is_message && !is_searched(name, words, at);
         if is_program {
@@ -78,6 +81,42 @@ pub(super) fn operands<'w>(name: &str, words: &'w [Word]) -> Vec<(usize, &'w Wor
         }
     }
     operands
+}
+
+/// Whether a word is a text that git looks for. It may look like a path, so it counts only where its option certainly is one,
+/// and not the value of one before it.
+fn is_looked_for(name: &str, words: &[Word], at: usize) -> bool {
+    let Some(verb) = verb(name, words, at, SEARCHING).filter(|_| name == "git") else { return false };
+    let is_option = |at: usize| {
+        let before = at.checked_sub(1).map_or("", |before| words[before].text());
+        let is_free = before == verb || FLAGS.contains(&before) || is_whole(before);
+        is_free && SEARCHED.iter().any(|option| words[at].text().starts_with(option))
+    };
+    match at.checked_sub(1) {
+        _ if words[at].text().len() > 2 && words[at].text().starts_with('-') => is_option(at),
+        Some(before) => words[before].text().len() == 2 && is_option(before),
+        None => false,
+    }
+}
+
+/// Whether a word is the name of something to build, and not the value of an option before it.
+fn is_label(name: &str, words: &[Word], at: usize) -> bool {
+    let Some(verb) = verb(name, words, at, BUILT).filter(|_| BUILDING.contains(&name)) else { return false };
+    let is_one = |word: &Word| word.text().starts_with("//");
+    let before = words[..at].iter().rfind(|word| !is_one(word)).map_or("", Word::text);
+    is_one(&words[at]) && (before == verb || is_whole(before))
+}
+
+/// The subcommand, if it is one of these and what stands there belongs to it rather than to what it names.
+fn verb<'w>(name: &str, words: &'w [Word], at: usize, verbs: &[&str]) -> Option<&'w str> {
+    let is_over = words[..at].iter().any(|word| word.text() == "--");
+    let looks_elsewhere = words.iter().any(|word| word.text() == "--no-index");
+    subcommand(name, words).filter(|verb| verbs.contains(verb) && !is_over && !looks_elsewhere)
+}
+
+/// Whether an option has its value with it.
+fn is_whole(option: &str) -> bool {
+    option.starts_with("--") && option.contains('=')
 }
 
 /// Whether a word is where modules are looked for, by the option before it.

@@ -31,6 +31,10 @@ const NAMING: &[(&str, &[&str])] = &[
     ("find", &["-fprintf", "-fprint", "-fprint0", "-fls"]),
     ("openssl", &["-out", "-keyout", "-writerand"]),
 ];
+/// Names of what is read from whoever stands before in a pipe.
+const INPUT: &[&str] = &["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
+/// What compilers call a program that nobody gave a name.
+const MADE: &[&str] = &["a.out", "rust_out"];
 /// Files that commands run without being told so.
 const UNTOLD: &[(&str, &[&str])] = &[
     ("make gmake bmake", &["Makefile", "makefile", "GNUmakefile"]),
@@ -138,12 +142,16 @@ impl Written {
             Unpacked::Anything => self.take_anything(),
         }
         for (_, options) in NAMING.iter().filter(|(named, _)| *named == name) {
-            let behind = command.words.windows(2).filter(|pair| options.contains(&pair[0].text()));
+            let is_one = |text: &str| options.contains(&text.replacen("--", "-", 1).as_str());
+            let behind = command.words.windows(2).filter(|pair| is_one(pair[0].text()));
             behind.for_each(|pair| self.put(command, &pair[1], &named(&pair[1])));
+            let is_whole =
+                |word: &&Word| word.text().split_once('=').is_some_and(|(option, _)| is_one(option));
+            command.words.iter().filter(is_whole).for_each(|word| self.put(command, word, &named(word)));
         }
         // Code that nobody sees becomes a program.
-        if makes_programs(command) && command.words.iter().any(|word| word.text() == "-") {
-            self.add(command, "a.out");
+        if makes_programs(command) && command.words.iter().any(|word| INPUT.contains(&word.text())) {
+            MADE.iter().for_each(|made| self.add(command, made));
             command.words.iter().skip(1).for_each(|word| self.put(command, word, &named(word)));
         }
         if matches!(name, "split" | "csplit") {
@@ -274,7 +282,7 @@ impl Written {
         let stems = words.iter().filter_map(|word| word.text().rsplit('/').next()?.split_once('.'));
         let stems = stems
             .flat_map(|(stem, _)| ["", ".js", ".mjs", ".jar", ".o"].map(|ending| format!("{stem}{ending}")));
-        let made = texts.chain(stems).chain(["a.out".to_owned()]);
+        let made = texts.chain(stems).chain(MADE.iter().map(ToString::to_string));
         made.flat_map(|text| paths(command, &text)).collect()
     }
 

@@ -35,6 +35,10 @@ fn every_command_and_redirection_that_leaves_the_workspace_is_asked_about() {
         "cp -t../out f.txt",
         "sort -uo../out/s f.txt",
         "git blame -S../out/s f.txt",
+        "git diff --no-index --src-prefix -S ../out/s f.txt",
+        "git diff --src-prefix -S ../out/s f.txt",
+        "git diff -S -S ../out/s f.txt",
+        "git diff -- -S ../out/s",
         "cat link/s",
         "cat sub/../link/s",
         "echo x > link/P",
@@ -100,7 +104,7 @@ fn what_stays_inside_is_not_asked_about() {
         "docker exec db cat /etc/passwd",
         "cat $x/y",
         "basename /etc/passwd .d; dirname /etc/passwd",
-        "git log -S/etc/passwd -- sub; git diff -G '/etc/.*'",
+        "git log -S/etc/passwd -- sub; git diff -G '/etc/.*'; git log --oneline -p -S /etc/x",
         "bazel test //... //sub:all",
     ] {
         assert_eq!(asked(&place.workspace, script), Vec::<String>::new(), "{script}");

@@ -4,7 +4,7 @@ use tree_sitter::Node;
 
 use super::comments::COMMENT;
 use super::decode::{Words, adjoin};
-use super::numbers::has_positional;
+use super::numbers::expands_numbers;
 use super::{Walker, children};
 use crate::shell::builtins::{EVALUATING, evaluates_index};
 use crate::shell::command::{Command, Sort, Why};
@@ -59,11 +59,7 @@ impl Walker<'_> {
     pub(super) fn arithmetic_command(&mut self, node: Node<'_>) {
         let text = self.text(node);
         let within = text.split_once("((").and_then(|(_, rest)| rest.split_once("))"));
-        let is_whole = within.is_some_and(|(inner, _)| {
-            let (open, closed) = (inner.matches('(').count(), inner.matches(')').count());
-            open == closed && self.is_of_numbers(inner)
-        });
-        if !is_whole {
+        if !within.is_some_and(|(inner, _)| is_balanced(inner) && self.is_of_numbers(inner)) {
             self.evaluating(node, Sort::Arithmetic);
         }
     }
@@ -72,9 +68,8 @@ impl Walker<'_> {
         let mut names = text
             .split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
             .filter(|name| name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'));
-        let is_simple = !text.trim_start_matches("$[").contains(['[', '`', '"', '\'', '{'])
-            && !text.trim_start_matches('$').contains("$(")
-            && !has_positional(text);
+        let inner = text.trim_start_matches("$[").trim_start_matches("$((");
+        let is_simple = !inner.contains(['[', '`', '"', '\'', '{', '\\']) && expands_numbers(inner);
         is_simple && names.all(|name| self.is_number(name))
     }
 
@@ -290,6 +285,20 @@ impl Walker<'_> {
         self.redirection(node, &mut command, &mut Words::default());
         self.found.commands.push(command);
     }
+}
+
+/// Whether each bracket that is closed was opened before, and each that is opened is closed.
+fn is_balanced(text: &str) -> bool {
+    let mut open = 0_usize;
+    for byte in text.bytes() {
+        match byte {
+            b'(' => open += 1,
+            b')' if open == 0 => return false,
+            b')' => open -= 1,
+            _ => {}
+        }
+    }
+    open == 0
 }
 
 /// Whether a word names a variable by a text that is evaluated, or by one that is not known.

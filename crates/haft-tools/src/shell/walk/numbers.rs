@@ -7,21 +7,30 @@ const SETTING: &[&str] = &["read", "mapfile", "printf", "eval", "getopts", "let"
 /// What may give a variable a value or a kind in ways that are not looked at here.
 const DECLARING: &[&str] = &["declare", "typeset", "local", "export"];
 
+/// Variables in small letters that shells have a use for themselves.
+const OWN: &[&str] =
+    &["histchars", "auto_resume", "match", "mbegin", "mend", "reply", "argv", "status", "path"];
+
 impl Walker<'_> {
     /// Whether a script puts nothing but numbers into a variable, and does so at all.
     pub(super) fn is_number(&self, name: &str) -> bool {
         let declares = || DECLARING.iter().any(|word| self.source.contains(word));
         self.are_values_seen
+            && is_of_the_script(name)
+            // A name that goes on in the next line is not found.
+            && !self.source.contains("\\\n")
             && (!self.is_inner || self.is_set_first(name))
             && self.numbers_set(name).is_some_and(|sets| sets > 0)
             && !declares()
     }
 
-    /// Whether a script sets a variable before it does anything else with it, whatever happens.
+    /// Whether the very first thing that a script does is to set a variable to a number.
     fn is_set_first(&self, name: &str) -> bool {
-        const PERHAPS: &[&str] = &["&&", "||", "if", "while", "until", "for", "case", "{", "("];
-        let Some((before, behind)) = self.source.split_once(name) else { return false };
-        behind.starts_with('=') && !PERHAPS.iter().any(|word| before.contains(word))
+        let value = self.source.trim_start().strip_prefix(name).and_then(|rest| rest.strip_prefix('='));
+        value.is_some_and(|value| {
+            let rest = value.trim_start_matches(|c: char| c.is_ascii_digit());
+            rest.len() < value.len() && rest.trim_start_matches([' ', '\t']).starts_with([';', '\n'])
+        })
     }
 
     /// How often a script puts a number into a variable; nothing, if it may put something else into it.
@@ -36,10 +45,6 @@ impl Walker<'_> {
     }
 
     fn look_for_numbers(&self, name: &str) -> Option<usize> {
-        // The shell itself sets this one.
-        if name == "_" {
-            return None;
-        }
         let ends = |rest: &str| rest.is_empty() || rest.starts_with([' ', ';', '\n', '\t', ')', '&', '|']);
         let is_number = |value: &str| match value.strip_prefix("$((") {
             Some(rest) => rest.split_once("))").is_some_and(|(_, rest)| ends(rest)),
@@ -77,14 +82,27 @@ impl Walker<'_> {
         let is_plain = text.chars().all(|c| is_name(c) || " $+-:*".contains(c));
         let mut names = text.split(|c: char| !is_name(c)).filter(|name| !name.is_empty());
         is_plain
-            && !has_positional(text)
+            && expands_numbers(text)
             && names.all(|name| name.chars().all(|c| c.is_ascii_digit()) || self.is_number(name))
     }
 }
 
-/// Whether a text has something that the script was given, which may be no number.
-pub(super) fn has_positional(text: &str) -> bool {
-    let text = text.replace("${", "$");
-    let is_given = |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '@' | '*'));
-    text.match_indices('$').any(|(at, _)| is_given(&text[at + 1..]))
+/// Whether a name is one that scripts use and no shell: those that shells set may hold anything, and are mostly in capitals.
+fn is_of_the_script(name: &str) -> bool {
+    let is_small = name.contains(|c: char| c.is_ascii_lowercase());
+    (is_small || name.len() == 1 && name != "_") && !OWN.contains(&name)
+}
+
+/// Whether what is expanded in a text are variables with names, and those in which the shell has only numbers.
+pub(super) fn expands_numbers(text: &str) -> bool {
+    let mut rest = text;
+    while let Some((_, behind)) = rest.split_once('$') {
+        let mut behind = behind.chars();
+        match behind.next() {
+            Some('?' | '#' | '$' | '!') => rest = behind.as_str(),
+            Some(c) if c.is_ascii_alphabetic() || c == '_' => rest = behind.as_str(),
+            Some(_) | None => return false,
+        }
+    }
+    true
 }

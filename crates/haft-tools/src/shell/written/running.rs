@@ -55,7 +55,12 @@ const LOOKING: &[&str] = &[
 /// Programs that are known to run none of their words, and run code all the same.
 const TESTING: &[&str] = &["pytest", "jest"];
 /// What interpreters run of a directory that they are told.
-const MAIN: &[&str] = &["index.js", "index.mjs", "index.cjs", "index.ts", "package.json", "__main__.py"];
+#[rustfmt::skip]
+const MAIN: &[&str] = &[
+    "index.js", "index.mjs", "index.cjs", "index.node", "index.ts", "index.tsx", "index.jsx", "package.json", "__main__.py",
+];
+/// What they add to a name that nothing has.
+const APPENDED: &[&str] = &[".js", ".json", ".node", ".ts", ".tsx", ".jsx", ".mjs"];
 /// Endings of the names of files that are run by whatever their language has for it.
 #[rustfmt::skip]
 const CODE: &[&str] = &[
@@ -74,7 +79,10 @@ pub(super) fn loaded(name: &str, words: &[Word]) -> Vec<String> {
     if !code.is_empty() || is_interpreter(name) {
         let texts: Vec<String> = code.iter().flat_map(named).collect();
         let within = texts.iter().filter(|text| !is_code(text));
-        let within = within.flat_map(|text| MAIN.iter().map(move |main| format!("{text}/{main}")));
+        let within = within.flat_map(|text| {
+            let main = MAIN.iter().map(move |main| format!("{text}/{main}"));
+            main.chain(APPENDED.iter().map(move |ending| format!("{text}{ending}")))
+        });
         return texts.iter().cloned().chain(within).collect();
     }
     // What these run stands behind them and is a command of its own.
