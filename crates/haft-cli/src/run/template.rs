@@ -273,7 +273,11 @@ mod tests {
             let arguments = Arguments::typed(&typed);
             let expected = [text(&format!("a {} b", arguments.typed))];
             prop_assert_eq!(filled("a $ARGUMENTS b", &typed), expected);
-            let words = arguments.words.join(" ");
+            // Quotes that kept the path of a file together keep it together still.
+            let is_held = |word: &&String| word.starts_with('@') && word.contains(' ') && !word.contains('"');
+            let held = |word: &String| format!("@\"{}\"", &word[1..]);
+            let words = arguments.words.iter().map(|word| Some(word).filter(is_held).map_or(word.clone(), held));
+            let words = words.collect::<Vec<_>>().join(" ");
             prop_assert_eq!(filled("a $1 b", &typed), [text(&format!("a {words} b"))]);
         }
     }
