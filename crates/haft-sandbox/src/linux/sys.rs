@@ -241,6 +241,9 @@ pub(super) fn landlock_version() -> i32 {
     i32::try_from(version.max(0)).unwrap_or_default()
 }
 
+/// The small helper is not larger. Where haft is its own helper, to fetch all of it would take longer than it saves.
+const FETCHED_BYTES_MAX: usize = 4 << 20;
+
 /// Has this program's own code at hand, so that none of it has to be fetched when it counts: each page that is not yet
 /// there costs some microseconds. Kernels before 5.14 know no such thing, and then it is fetched when it is needed.
 pub(super) fn fetch_own_code() {
@@ -251,9 +254,13 @@ pub(super) fn fetch_own_code() {
     }
     let (start, end) = (&raw const __executable_start as usize, &raw const etext as usize);
     let start = start - start % rustix::param::page_size();
+    let bytes = end.saturating_sub(start);
+    if bytes > FETCHED_BYTES_MAX {
+        return;
+    }
     let at = std::ptr::with_exposed_provenance_mut(start);
     // SAFETY: the pages are only looked at, and those that are not there are told as an error.
-    unsafe { libc::madvise(at, end.saturating_sub(start), libc::MADV_POPULATE_READ) };
+    unsafe { libc::madvise(at, bytes, libc::MADV_POPULATE_READ) };
 }
 
 /// Has the threads of this process share what they have freed. glibc gives nearly each its own memory, up to eight for

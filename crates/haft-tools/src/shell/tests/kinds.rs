@@ -192,6 +192,15 @@ pub(super) const DENIED: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "here documents whose first line goes on",
+        &[
+            "cat <<EOF\n\\\n'`rm f`'\nEOF\n",
+            "cat <<EOF\n\\\n'$(rm f)'\nEOF\n'pa'\nEOF\n",
+            "cat <<EOF\n\\\n'a' '`rm f`'\nEOF\n",
+            "cat <<-EOF\n\\\n\t'`rm f`'\n\tEOF\n",
+        ],
+    ),
+    (
         "arithmetic with what only looks like numbers",
         &[
             "BASH_REMATCH=0; [[ 'a[$(rm f)]' =~ .* ]]; ((BASH_REMATCH))",

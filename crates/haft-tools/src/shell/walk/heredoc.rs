@@ -15,7 +15,13 @@ impl Walker<'_> {
         let (Some(start), Some(end)) = (part("heredoc_start"), part("heredoc_end")) else { return };
         let is_indented = part("<<-").is_some();
         let lines = part("heredoc_body").map_or(end.start_byte(), |body| body.start_byte());
-        let ends_alike = delimiter(self.text(*start)).is_some_and(|delimiter| {
+        let delimiter = delimiter(self.text(*start));
+        if !delimiter.is_some_and(|delimiter| delimiter.is_literal) {
+            // To a shell it begins with the next line; the grammar may take what stands there for words of the command.
+            let rest = self.between(start.end_byte(), lines);
+            self.note_overlooked(rest.split_once('\n').map_or("", |(_, unread)| unread));
+        }
+        let ends_alike = delimiter.is_some_and(|delimiter| {
             // The grammar may leave the beginning of the first line to nobody.
             let from = self.between(0, lines).rfind('\n').map_or(0, |at| at + 1);
             let rest = self.between(from, end.end_byte());
