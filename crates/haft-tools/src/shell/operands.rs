@@ -86,25 +86,27 @@ pub(super) fn operands<'w>(name: &str, words: &'w [Word]) -> Vec<(usize, &'w Wor
 /// Whether a word is a text that git looks for. It may look like a path, so it counts only where its option certainly is one,
 /// and not the value of one before it.
 fn is_looked_for(name: &str, words: &[Word], at: usize) -> bool {
-    let Some(verb) = verb(name, words, at, SEARCHING).filter(|_| name == "git") else { return false };
-    let is_option = |at: usize| {
-        let before = at.checked_sub(1).map_or("", |before| words[before].text());
-        let is_free = before == verb || FLAGS.contains(&before) || is_whole(before);
-        is_free && SEARCHED.iter().any(|option| words[at].text().starts_with(option))
+    let is_searched = |at: usize| SEARCHED.iter().any(|option| words[at].text().starts_with(option));
+    let is_glued = words[at].text().len() > 2;
+    let option = match at.checked_sub(1) {
+        _ if is_glued && is_searched(at) => at,
+        Some(before) if words[before].text().len() == 2 && is_searched(before) => before,
+        Some(_) | None => return false,
     };
-    match at.checked_sub(1) {
-        _ if words[at].text().len() > 2 && words[at].text().starts_with('-') => is_option(at),
-        Some(before) => words[before].text().len() == 2 && is_option(before),
-        None => false,
-    }
+    let before = option.checked_sub(1).map_or("", |before| words[before].text());
+    let verb = verb(name, words, at, SEARCHING).filter(|_| name == "git");
+    verb.is_some_and(|verb| before == verb || FLAGS.contains(&before) || is_whole(before))
 }
 
 /// Whether a word is the name of something to build, and not the value of an option before it.
 fn is_label(name: &str, words: &[Word], at: usize) -> bool {
-    let Some(verb) = verb(name, words, at, BUILT).filter(|_| BUILDING.contains(&name)) else { return false };
     let is_one = |word: &Word| word.text().starts_with("//");
+    if !is_one(&words[at]) {
+        return false;
+    }
     let before = words[..at].iter().rfind(|word| !is_one(word)).map_or("", Word::text);
-    is_one(&words[at]) && (before == verb || is_whole(before))
+    let verb = verb(name, words, at, BUILT).filter(|_| BUILDING.contains(&name));
+    verb.is_some_and(|verb| before == verb || is_whole(before))
 }
 
 /// The subcommand, if it is one of these and what stands there belongs to it rather than to what it names.
