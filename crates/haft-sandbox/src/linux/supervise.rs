@@ -203,7 +203,7 @@ fn bare(spec: &Spec, results: OwnedFd, kind: Kind<'_>, group: Option<&Group>) ->
     }
 }
 
-/// Nothing has to be done first that would need a memory of its own.
+/// Starts a command that nothing confines: until it begins, its process needs no memory of its own.
 fn free(spec: &Spec, results: &File, group: Option<&Group>) -> io::Result<Head> {
     adopt_orphans()?;
     let ready = Ready::of(&spec.program, spec.profile.terminal);
